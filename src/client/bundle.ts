@@ -44,9 +44,9 @@ export interface VerifiedBundle {
  * `verifyRegistry` compares the registrations with the hub, which does not know clusters). Everything else depends on
  * the service: which cluster holds the name, departures of wallets, and `unsigned` wallets.
  * @throws ClusterdError not_found for a name that nobody holds, or whose change of hands the log does not show yet;
- * log_mismatch, timeout; errors of `isSignedByContract`
+ * log_mismatch, timeout; errors of `isSignedByContract`; TypeError for a `last` that has no checkpoint of the feed
  */
-export function verifyBundle(
+export async function verifyBundle(
   client: Client,
   name: string,
   {
@@ -60,6 +60,8 @@ export function verifyBundle(
     ...options
   }: BundleOptions,
 ): Promise<VerifiedBundle> {
+  if (last !== undefined && last !== null && !last.feed)
+    throw new TypeError('These are no checkpoints: keep `heads` of verifyBundle.')
   return withTimeLimit(options, async (signal) => {
     const { LoggedBundle } = await import('../registry/auth/bundle.js')
     const { network } = client.transport

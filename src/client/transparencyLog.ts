@@ -149,7 +149,7 @@ export class LogReader {
 
   /** @throws TypeError for a value that is no checkpoint */
   set last(last: TreeHead | TreeHeadJson | null) {
-    this.#last = last && treeHeadOf(last)
+    this.#last = last === null || last === undefined ? null : treeHeadOf(last)
   }
 
   /**

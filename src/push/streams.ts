@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import PQueue from 'p-queue'
+import { FairQueue } from '../ops/fairQueue.js'
+import { MAX_FEED_STREAMS } from './longRequests.js'
 
 /** Interval of heartbeats on a stream, ms: half of the time after which a silent socket is closed. */
 const HEARTBEAT_INTERVAL_MS = 15_000
@@ -15,14 +16,14 @@ export const STREAM_DRAIN_TIMEOUT_MS = 30_000
  * Pause between two page reads for streams behind the feed, ms. With 100 events a page, a process reads 5,000 events a
  * second.
  */
-const PAGE_READ_INTERVAL_MS = 20
+export const PAGE_READ_INTERVAL_MS = 20
 
 /** An empty comment, which clients of Server-Sent Events ignore. */
 const HEARTBEAT_COMMENT = ':\n\n'
 
-/** Creates the queue in which streams behind the feed read their pages. */
-export const createPageReadQueue = (): PQueue =>
-  new PQueue({ concurrency: 1, interval: PAGE_READ_INTERVAL_MS, intervalCap: 1 })
+/** Creates the queue in which streams behind the feed read their pages, one page each. Addresses take turns. */
+export const createPageReadQueue = (): FairQueue =>
+  new FairQueue({ atOnce: 1, waiting: MAX_FEED_STREAMS.total })
 
 /** Sends heartbeats on a stream until `stop` fires. Aborts `stop` after `MAX_STREAM_MS` at the latest. */
 export function sendHeartbeats(res: ServerResponse, stop: AbortController): void {

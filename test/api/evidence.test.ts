@@ -272,6 +272,8 @@ describe('the evidence log', () => {
     const { heads } = await verifyBundle(client, name, { key, sha256: sha256InOneCall })
     const again = await verifyBundle(client, name, { key, sha256: sha256InOneCall, last: heads })
     expect(again.heads).toEqual(heads)
+    for (const last of [heads.feed, {}, ''] as never[])
+      await expect(verifyBundle(client, name, { key, last })).rejects.toThrow(TypeError)
     const note = await fetch(`${world.url}/v1/log/testnet/evidence/checkpoint`)
     expect((await note.text()).split('\n', 1)).toEqual(['localhost/testnet/evidence/1'])
     const first = await fetch(`${world.url}/v1/log/testnet/evidence/1/checkpoint`)

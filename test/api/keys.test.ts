@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import * as keysCommand from '../../src/cli/keys/keys.js'
 import { addApiKey, MAX_API_KEYS } from '../../src/db/auth/apiKeys.js'
 import { apiKeyHash, apiKeyText } from '../../src/registry/auth/apiKey.js'
+import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { type Member, memberOf } from './members.js'
 import { limitsOf, type Reply, secondApi, startApi, stillBucket, useApi } from './support.js'
 
@@ -46,6 +47,30 @@ describe('API keys of a wallet', () => {
     expect((await member.call('DELETE', `/v1/keys/${rest.id}`)).body).toEqual({ success: true })
     expect((await member.call('GET', '/v1/keys')).body).toEqual([])
     expect((await member.call('DELETE', `/v1/keys/${rest.id}`)).status).toBe(404)
+  })
+
+  it('are neither made, renamed nor revoked by a session that was revoked while they waited', async () => {
+    const member = await memberOf(world)
+    const { id } = (await make(member)).body
+    const holder = await world.pool.connect()
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE limit_buckets, api_keys')
+    const asked = [
+      make(member),
+      member.call('PATCH', `/v1/keys/${id}`, { name: 'theirs' }),
+      member.call('DELETE', `/v1/keys/${id}`),
+    ]
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    await expect.poll(async () => (await world.pool.query(waiting)).rows[0].n).toBe(asked.length)
+    expect((await member.call('DELETE', '/v1/auth/token')).status).toBe(200)
+    await holder.query('ROLLBACK')
+    holder.release()
+    const replies = await Promise.all(asked)
+    expect(replies.map(({ status }) => status)).toEqual([401, 401, 401])
+    const { rows } = await world.pool.query('SELECT name FROM api_keys WHERE wallet = $1', [
+      fromHex(`0x01${member.address.slice(2)}`),
+    ])
+    expect(rows).toEqual([{ name: 'my site' }])
   })
 
   it('are at most ten, even if they are requested at once', async () => {

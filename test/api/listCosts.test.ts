@@ -2,15 +2,17 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeSampleList } from '../../src/api/http/sampleRequests.js'
 import { setDistributor } from '../../src/db/airdrop/airdrops.js'
+import { insertConfirmedCredits } from '../../src/db/bridge/credits.js'
 import { type CommunityChange, encodeChange } from '../../src/registry/journal/change.js'
 import { parseAddress } from '../../src/registry/primitives/address.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { nameToWord } from '../../src/registry/primitives/name.js'
 import { loadRows, storedOf } from '../support/airdrop.js'
 import { PAYMENTS, TOKEN } from './communityApi.js'
+import { BATCH_ENTRIES } from './longLists.js'
 import { type Member, memberOf } from './members.js'
 import { MOST_PER_UNIT, ProcessorTime, type Sent } from './processorTime.js'
-import { bid, freshName, limitsOf, randomAddress, START_MS, useApi } from './support.js'
+import { bid, freshName, limitsOf, randomAddress, randomHash, START_MS, useApi } from './support.js'
 import { solanaAccount } from './wallets.js'
 
 /**
@@ -21,6 +23,8 @@ import { solanaAccount } from './wallets.js'
 const WALLETS = 1_000
 const PAYOUTS = 500
 const HIDDEN = 3_000
+/** Bids that a transaction of 16.7 million gas (EIP-7825) can make, through a contract. */
+const BIDS = 4_700
 
 const operator = generatePrivateKey()
 const relayer = privateKeyToAccount(generatePrivateKey())
@@ -32,6 +36,9 @@ const world = useApi({
   configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
 })
 const community = freshName()
+const club = freshName()
+const tx = randomHash()
+const lostTx = randomHash()
 let owner: Member
 let processors: ProcessorTime
 
@@ -58,16 +65,37 @@ async function fillBundle(): Promise<void> {
   })
 }
 
-/** Held payments of a community, each for a recipient of its own. */
-const fillPayouts = () =>
+/**
+ * Held payments of a community. @param recipient SQL of the recipient of payment `i`
+ * @param first number of the first payment
+ */
+const fillPayouts = (of: string, recipient: string, first: number) =>
   world.pool.query(
     `INSERT INTO payments (network, id, kind, chain, state, tx, block, sequence, payer, token, amount, name_word, name, paid_ms,
        community_word, community, recipient, number, reclaimable_ms)
      SELECT 0, sha256(i::text::bytea), 2, 1, 2, sha256(i::text::bytea), i, i, '\\x01' || substr(sha256(i::text::bytea), 1, 20),
-       'native', i, $1, 'n' || i, i, $2, $3, '0x' || encode(substr(sha256(i::text::bytea), 1, 20), 'hex'), i, i
-     FROM generate_series(1, ${PAYOUTS}) i`,
-    [nameToWord('n'), nameToWord(community), community],
+       'native', i, $1, 'n' || i, i, $2, $3, ${recipient}, i, i
+     FROM generate_series($4::int, $4 + ${PAYOUTS - 1}) i`,
+    [nameToWord('n'), nameToWord(of), of, first],
   )
+
+/** Bids of one transaction that lost, and the credits that the hub gave for them. */
+async function fillTransaction(): Promise<void> {
+  const from = randomAddress()
+  const lost = makeSampleList(BIDS, (i) =>
+    bid({ from, name: community, tx, block: 200, logIndex: 2 * i }),
+  )
+  for (let i = 0; i < BIDS; i += BATCH_ENTRIES)
+    await world.append('mainnet', lost.slice(i, i + BATCH_ENTRIES))
+  const credit = { block: 200, txHash: fromHex(tx), wallet: storedOf(from), eid: 0, amountWei: 2n }
+  const credits = makeSampleList(BIDS, (i) => ({ ...credit, logIndex: 2 * i + 1 }))
+  await insertConfirmedCredits(world.pool, 'mainnet', credits)
+
+  const names = makeSampleList(100, freshName)
+  const bidsFor = (hash: typeof tx, block: number) =>
+    names.map((name, i) => bid({ from, name, tx: hash, block, logIndex: i }))
+  await world.append('mainnet', [...bidsFor(randomHash(), 300), ...bidsFor(lostTx, 301)])
+}
 
 /** Entries that v0.1 does not show, as the newest of the feed. */
 async function hideEntries(): Promise<void> {
@@ -96,12 +124,15 @@ async function hideEntries(): Promise<void> {
 
 beforeAll(async () => {
   owner = await memberOf(world)
-  await world.append('mainnet', [bid({ from: owner.address, name: community })])
-  const reply = await owner.call('PUT', `/v1/communities/${community}`, {})
-  expect(reply.status).toBe(200)
+  for (const name of [community, club]) {
+    await world.append('mainnet', [bid({ from: owner.address, name })])
+    expect((await owner.call('PUT', `/v1/communities/${name}`, {})).status).toBe(200)
+  }
   await hideEntries()
   await fillBundle()
-  await fillPayouts()
+  await fillPayouts(community, "'0x' || encode(substr(sha256(i::text::bytea), 1, 20), 'hex')", 1)
+  await fillPayouts(club, `'0x${'11'.repeat(20)}'`, PAYOUTS + 1)
+  await fillTransaction()
   await world.pool.query('ANALYZE')
   processors = new ProcessorTime(world)
 }, 120_000)
@@ -115,6 +146,22 @@ it.each<[string, () => Sent]>([
   [
     '500 payouts of a community to 500 recipients',
     () => ({ method: 'GET', path: `/v1/communities/${community}/payouts` }),
+  ],
+  [
+    '500 payouts of a community to one recipient',
+    () => ({ method: 'GET', path: `/v1/communities/${club}/payouts` }),
+  ],
+  [
+    'the status of thousands of bids',
+    () => ({ method: 'GET', path: `/v1/names/register/tx/${tx}` }),
+  ],
+  [
+    'the status of thousands of bids in v0.1',
+    () => ({ method: 'GET', path: `/v0.1/register/tx/${tx}` }),
+  ],
+  [
+    'the status of 100 bids for names that are taken',
+    () => ({ method: 'GET', path: `/v1/names/register/tx/${lostTx}` }),
   ],
   [
     'a page of one event of v0.1 behind thousands of hidden ones',

@@ -310,7 +310,8 @@ export async function startCommunityWorld(communities: readonly string[]) {
     structsOf,
     context,
     signedWords,
-    payouts: (community: string) => communityPayouts(context, community, releaseSigner),
+    payouts: async (community: string) =>
+      (await communityPayouts(context, community, releaseSigner)).payouts,
     ownerOf,
     addressOf,
     status,

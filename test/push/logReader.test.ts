@@ -253,6 +253,7 @@ describe('a reader of the log', () => {
       { size: head.size, root: head.root },
       {},
       'names.example/mainnet/1',
+      '',
     ]
     for (const last of lost)
       expect(() => readerOf(undefined, { last }), JSON.stringify(last)).toThrow(TypeError)

@@ -301,6 +301,37 @@ it('a client without a stream takes one from clients that hold all streams of th
   }
 })
 
+it('streams of an address that are behind the feed do not delay the stream of another address', async () => {
+  const others = world
+  world = await startApi({ limits: LIMITS })
+  const events = 2_000
+  const openFrom = async (localAddress: string) => {
+    const path = `${world.url}/v1/events/stream?fromTimestamp=0`
+    const request = http.get(path, { agent: false, localAddress }).on('error', () => {})
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    expect(response.statusCode).toBe(200)
+    let text = ''
+    response
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        text += bytes
+      })
+    return { response, count: () => text.split('\ndata: ').length - 1 }
+  }
+  try {
+    await grow(events)
+    const total = (await feed()).items.length
+    const crowd = await Promise.all(Array.from({ length: 30 }, () => openFrom('127.0.1.1')))
+    const newcomer = await openFrom('127.0.2.1')
+    await expect.poll(newcomer.count, WAIT).toBe(total)
+    expect(Math.max(...crowd.map(({ count }) => count()))).toBeLessThan(total / 2)
+    for (const { response } of [...crowd, newcomer]) response.destroy()
+  } finally {
+    await world.stop()
+    world = others
+  }
+})
+
 it('a stream from a time in the future has the later events, even if they come while it ends', async () => {
   const others = world
   world = await startApi()

@@ -25,6 +25,10 @@ const refuseForGood = (answer: string): string =>
 const sayDone = (answer: string): string =>
   JSON.stringify({ ...JSON.parse(answer), result: toHex(Buffer.alloc(32, 1)) })
 
+/** The greatest number of 256 bits. */
+const MOST = `0x${'f'.repeat(64)}`
+let made = 0
+
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
 
 /** A message that is verified, and whose execution is sent and in no block yet. */
@@ -146,6 +150,25 @@ describe('an execution', () => {
     second.onCall = async () => undefined
     world.aheadMs += 60_000
     await expectOnce(guid, relayer)
+  })
+
+  it.each<[what: string, method: string, answer: object]>([
+    ['reverts its estimate', 'eth_estimateGas', { error: { code: 3, message: 'reverted' } }],
+    ['reverts its call', 'eth_call', { error: { code: 3, message: 'reverted' } }],
+    ['estimates too much gas', 'eth_estimateGas', { result: MOST }],
+    ['has no balance of the signer', 'eth_getBalance', { result: '0x0' }],
+    ['suggests a tip that nobody pays', 'eth_maxPriorityFeePerGas', { result: MOST }],
+  ])('arrives by the other node where the first of two always %s', async (_, wrong, answer) => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, second.url] } })
+    const guid = await world.send(0, [`first-${wrong.slice(4, 12).toLowerCase()}-${made++}`])
+    const lie = (text: string) =>
+      JSON.stringify({ ...JSON.parse(text), result: undefined, ...answer })
+    // of the calls only those that simulate a transaction have a sender
+    bridge.onCall = async (method, body) =>
+      method === wrong && (method !== 'eth_call' || body.includes('"from"')) ? lie : undefined
+    second.onCall = async () => undefined
+    await expectOnce(guid, relayer)
+    bridge.onCall = async () => undefined
   })
 
   it('holds no nonce while both nodes refuse its gas estimate in words, and goes on automatically', async () => {

@@ -38,6 +38,16 @@ async function drain(): Promise<void> {
 }
 const fund = () => send(keys().funder, keys().relay, 50_000_000n)
 
+const signerOn = (rpcUrls: string[]) =>
+  createSolanaSigner({
+    rpc: createSolanaRpc({ rpcUrls }),
+    registrar: world.registrar,
+    commitment: 'confirmed',
+    secretKey: keys().relay.secretKey,
+    maxUnitPrice: 0,
+  })
+type Answer = { value?: { lastValidBlockHeight: number } }
+
 type Stepping = Awaited<ReturnType<PaymentWorld['restart']>>
 type Paid = Awaited<ReturnType<PaymentWorld['pay']>>
 async function isClosedBy(payer: Stepping, paid: Paid): Promise<boolean> {
@@ -73,17 +83,7 @@ it('a settlement is not done by one answer of a node that took it for another', 
 
 it('one odd answer about a blockhash and its end does not keep a payment from being given back', async () => {
   const paid = await world.pay('odd-hash', { foreign: true })
-  const { registrar, solana } = world
-  const rpc = createSolanaRpc({ rpcUrls: [proxy.url] })
-  const { secretKey } = keypairOfAccount(solana.relayAuthority)
-  const signer = createSolanaSigner({
-    rpc,
-    registrar,
-    commitment: 'confirmed',
-    secretKey,
-    maxUnitPrice: 0,
-  })
-  const payer = await world.restart({ signer })
+  const payer = await world.restart({ signer: signerOn([proxy.url]) })
   let isLying = true
   proxy.alter = (method, _, result) => {
     if (method !== 'getLatestBlockhash' || !isLying) return result
@@ -100,6 +100,31 @@ it('one odd answer about a blockhash and its end does not keep a payment from be
     await new Promise((resolve) => setTimeout(resolve, 150))
   }
   expect(isLying).toBe(false)
+  expect(await world.closings(paid)).toBe(1)
+})
+
+it.each<[what: string, method: string, lie: (result: Answer) => object]>([
+  ['has no balance of the authority', 'getBalance', (result) => ({ ...result, value: 0 })],
+  ['is at block 0', 'getEpochInfo', (result) => ({ ...result, blockHeight: 0 })],
+  [
+    'returns blockhashes that no block has',
+    'getLatestBlockhash',
+    ({ value, ...result }) => {
+      const blockhash = bs58.encode(randomBytes(32))
+      const lastValidBlockHeight = value!.lastValidBlockHeight - 149
+      return { ...result, value: { blockhash, lastValidBlockHeight } }
+    },
+  ],
+])('a payment is given back where the first of two nodes always %s', async (what, lied, lie) => {
+  const paid = await world.pay(`first-${what.length}`, { foreign: true })
+  const payer = await world.restart({ signer: signerOn([proxy.url, world.solana.rpcUrl]) })
+  proxy.alter = (method, _, result) => (method === lied ? lie(result as Answer) : result)
+  for (let i = 0; i < 40 && (await world.closings(paid)) === 0; i++) {
+    await payer.step().catch(() => {})
+    world.bridge.aheadMs += 3_600_000
+    await new Promise((resolve) => setTimeout(resolve, 150))
+  }
+  proxy.alter = null
   expect(await world.closings(paid)).toBe(1)
 })
 

@@ -24,7 +24,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'a header: two nodes return the running hashes as of its hash',
   'chains/evm/signer.ts look': '`combineEvmJobStates` counts the nodes',
   'chains/evm/signer.ts prepare':
-    'gas and fees, below the caps; a permanent failure is asked of two nodes',
+    'gas and fees, below the caps; every node is asked after a failure',
   'chains/evm/smartWallet.ts createCodeCheck': 'whether to ask two nodes about a signature at all',
   'chains/rpc/strangers.ts readTxByTwoNodes':
     'a state that is not final; a final one is asked of two nodes',

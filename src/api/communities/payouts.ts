@@ -34,6 +34,7 @@ export function cacheReleaseSignatures(sign: PaymentReleaseSigner): PaymentRelea
  * Payments for a community's names that their recipients have not taken yet, grouped by chain, recipient and token.
  * Each group counts its first `MAX_PAYMENTS_OF_PAYOUT` payments only.
  * @param signer signs releases; null where only the relayer releases payments
+ * @returns also `read`, the number of payments that were read
  * @throws ApiError invalid_name, not_found
  */
 export async function communityPayouts(
@@ -43,18 +44,16 @@ export async function communityPayouts(
 ) {
   const name = requireName(input)
   await requireCommunityRules(context, name)
+  const held = await findHeldCommunityPayments(context.pool, context.network, name)
   const groups = new Map<string, PayoutGroup>()
-  for (const { label, ...payment } of await findHeldCommunityPayments(
-    context.pool,
-    context.network,
-    name,
-  )) {
+  for (const { label, ...payment } of held) {
     const key = [label, payment.target.recipient, payment.money.token].join()
     const group = groups.get(key) ?? { label, payments: [] }
     if (group.payments.length < MAX_PAYMENTS_OF_PAYOUT) group.payments.push(payment)
     groups.set(key, group)
   }
-  return Promise.all([...groups.values()].map((group) => payoutJson(context, group, signer)))
+  const made = [...groups.values()].map((group) => payoutJson(context, group, signer))
+  return { payouts: await Promise.all(made), read: held.length }
 }
 
 interface PayoutGroup {

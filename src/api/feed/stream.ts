@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import type PQueue from 'p-queue'
+import { setTimeout } from 'node:timers/promises'
+import type { FairQueue } from '../../ops/fairQueue.js'
 import type { CapacityLimiter } from '../../push/capacityLimiter.js'
 import type { SerializedEvent } from '../../push/feedReader.js'
 import type { FeedTail } from '../../push/feedTail.js'
-import { sendHeartbeats, waitForDrain } from '../../push/streams.js'
+import { PAGE_READ_INTERVAL_MS, sendHeartbeats, waitForDrain } from '../../push/streams.js'
 import {
   createV1EventWriter,
   type FeedItem,
@@ -31,7 +32,7 @@ export interface FeedStreams {
   /** Waits for the newest events, for all streams. */
   tail: FeedTail
   /** Queue in which streams behind the feed read their pages. */
-  pages: PQueue
+  pages: FairQueue
   /** Fires when this process stops. */
   ended: AbortSignal
 }
@@ -130,6 +131,8 @@ async function runStream(
   // an id without data sets the position from which a browser reconnects
   writeIfOpen(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   sendHeartbeats(res, stop)
+  // a stream that waits for its turn ends at once
+  stop.signal.addEventListener('abort', () => res.end(), { once: true })
   try {
     for (let page = first; ; ) {
       const { network, generation, idOf, items, end } = page
@@ -141,7 +144,7 @@ async function runStream(
         )
       const next: string | null = page.nextPage ?? (await followFeed(reader, page))
       if (next === null || !(await waitForDrain(res)) || streams.ended.aborted) return
-      page = await streams.pages.add(() => nextPage(context, next), { signal: stop.signal })
+      page = await streams.pages.run(context.caller!.address, () => nextPage(reader, next))
     }
   } catch (error) {
     reportRestart(res, toApiError(error))
@@ -151,8 +154,13 @@ async function runStream(
   }
 }
 
-const nextPage = (context: Context, page: string): Promise<Page> =>
-  feedPage(context, { isTestnet: false, page, limit: PAGE_EVENTS })
+/** Reads a page, and pauses until the next stream may read. @throws where the stream has ended */
+async function nextPage({ context, stop }: StreamReader, token: string): Promise<Page> {
+  stop.signal.throwIfAborted()
+  const read = feedPage(context, { isTestnet: false, page: token, limit: PAGE_EVENTS })
+  const [page] = await Promise.all([read, setTimeout(PAGE_READ_INTERVAL_MS)])
+  return page
+}
 
 /** Writes to a response that has not ended: Node raises an unhandled error for a write after the end. */
 function writeIfOpen(res: ServerResponse, text: string | Buffer): void {

@@ -9,6 +9,8 @@ export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
 /** This many list elements of a response, or credits that it sums up, cost one unit beside the request's price. */
 export const ROWS_PER_UNIT = 75
+/** Number of further names of a transaction, listed in its status or only counted, that cost one unit more. */
+export const STATUS_NAMES_PER_UNIT = 30
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
 

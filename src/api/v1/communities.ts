@@ -247,9 +247,8 @@ const createPayoutsRoute = (signer: PaymentReleaseSigner | null) =>
     }),
     errors: ['invalid_name', 'not_found'],
     async handle({ params }, context) {
-      const payouts = await communityPayouts(context, params.name!, signer)
-      const payments = payouts.reduce((sum, payout) => sum + payout.payments, 0)
-      return chargeForListItems(okAnswer({ payouts }), payments + payouts.length)
+      const { payouts, read } = await communityPayouts(context, params.name!, signer)
+      return chargeForListItems(okAnswer({ payouts }), read + payouts.length)
     },
   })
 

@@ -7,8 +7,12 @@ import {
   renameApiKey,
   type StoredApiKey,
 } from '../../db/auth/apiKeys.js'
+import { lockLiveSession } from '../../db/auth/sessions.js'
+import { inTransaction } from '../../db/pg/pool.js'
+import type { Queryable } from '../../db/pg/rows.js'
 import { ratePerDay } from '../../ops/tokenBucket.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
+import { invalidKeyError } from '../auth/session.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -49,6 +53,20 @@ const apiKeyJson = ({ keyHash, name, createdMs }: StoredApiKey) => ({
   createdAt: isoTimestamp(createdMs),
 })
 
+/**
+ * Writes on behalf of a session, which can't be revoked before the write ends. @throws ApiError unauthorized where it
+ * was revoked while the request waited
+ */
+const writeForSession = <T>(
+  { pool }: Pick<Context, 'pool'>,
+  { keyHash }: Session,
+  write: (db: Queryable) => Promise<T>,
+): Promise<T> =>
+  inTransaction(pool, async (db) => {
+    if (!(await lockLiveSession(db, keyHash))) throw invalidKeyError()
+    return write(db)
+  })
+
 const newApiKeyRoute = declareRoute.post('/v1/keys', {
   refusedSample: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
   privateDataFor: 'caller',
@@ -63,7 +81,8 @@ const newApiKeyRoute = declareRoute.post('/v1/keys', {
     const ofAddress = limits && { bucket: caller!.address, rate: ratePerDay(limits.keysPerDay) }
     await spendSharedUnits(pool, 'keys-a-day', ofAddress ? [ofAddress] : [], 1)
     const { key, stored } = generateApiKey({ wallet: session.wallet, name: body.name })
-    if (await addApiKey(pool, stored)) return okAnswer({ ...apiKeyJson(stored), key }, NO_STORE)
+    if (await writeForSession({ pool }, session, (db) => addApiKey(db, stored)))
+      return okAnswer({ ...apiKeyJson(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',
       `A wallet has at most ${MAX_API_KEYS} API keys: revoke one first.`,
@@ -97,7 +116,7 @@ const renameApiKeyRoute = declareRoute.patch('/v1/keys/:id', {
   errors: ['not_found'],
   async handle({ params, body, session }, context) {
     const key = await requireKey(context, session, params)
-    await renameApiKey(context.pool, key.keyHash, body.name)
+    await writeForSession(context, session, (db) => renameApiKey(db, key.keyHash, body.name))
     return okAnswer(apiKeyJson({ ...key, name: body.name }), NO_STORE)
   },
 })
@@ -114,7 +133,8 @@ const revokeApiKeyRoute = declareRoute.delete('/v1/keys/:id', {
   responses: okResponses('It is revoked', { success: z.literal(true) }),
   errors: ['not_found'],
   async handle({ params, session }, context) {
-    await removeApiKey(context.pool, (await requireKey(context, session, params)).keyHash)
+    const { keyHash } = await requireKey(context, session, params)
+    await writeForSession(context, session, (db) => removeApiKey(db, keyHash))
     return okAnswer({ success: true })
   },
 })

@@ -10,7 +10,7 @@ import { enumParameter, wholeNumberParameter } from '../http/query.js'
 import { declareRoute, MAX_LONG_POLL_MS } from '../http/route.js'
 import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
-import { CHAIN_CALL_COST, CHAIN_CALL_PRICE } from '../limits/costs.js'
+import { CHAIN_CALL_COST, CHAIN_CALL_PRICE, STATUS_NAMES_PER_UNIT } from '../limits/costs.js'
 import { availabilityJson, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
 import type { TxStatus } from '../status/decide.js'
 import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/status.js'
@@ -223,11 +223,18 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
 })
 
 /**
- * Units of a status request to give back: all but one where a record of ours has the transaction. Else each read of the
- * status calls the chains. @param reads of the status, at least one
+ * Units of a status request to give back: all but one where a record of ours has the transaction, less the price of the
+ * names after the first one, also of names that are only counted. Else each read of the status calls the chains.
+ * @param reads of the status, at least one
  */
-export const unusedStatusUnits = ({ status, isOfStranger }: TxStatus, reads = 1): number =>
-  status === 'not_found' || isOfStranger ? CHAIN_CALL_COST * (1 - reads) : CHAIN_CALL_COST - 1
+export function unusedStatusUnits(
+  { status, isOfStranger, names = [], more = 0 }: TxStatus,
+  reads = 1,
+): number {
+  if (status === 'not_found' || isOfStranger) return CHAIN_CALL_COST * (1 - reads)
+  const further = Math.max(0, names.length + more - 1)
+  return CHAIN_CALL_COST - 1 - further / STATUS_NAMES_PER_UNIT
+}
 
 /** Value of the Retry-After header, seconds, for the statuses that may change. */
 const RETRY_AFTER_S: Partial<Record<RegistrationStatus, number>> = {

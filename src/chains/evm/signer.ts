@@ -93,17 +93,22 @@ export function createEvmJobSender(
       return combineEvmJobStates(views, { configured: rpc.size, isLocal: config.local })
     },
     /**
-     * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. A permanent
-     * failure parks the job, so two nodes have to report it where two are configured, and every node that answers.
+     * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. After a failure
+     * on one node every node is asked, so that a single node stops no job: the call fails where two nodes say so, or
+     * the only one that answers. A permanent failure parks the job, so it needs two nodes where two are configured, and
+     * no node on which the call succeeds.
      */
     async prepare(purpose: TxPurpose, valueWei: bigint): Promise<SimulatedTx> {
       const made = callFor(purpose)
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
         made ? prepareCall(memo(ask), from, made, valueWei) : prepareTransfer(memo(ask), from)
       const first = await rpc.onOneNode(simulate)
-      if (!isPermanent(first)) return first
-      const views = await rpc.onEveryNode(simulate, 2)
-      return views.find((one) => !isPermanent(one)) ?? first
+      if (!isFailure(first)) return first
+      const views = await rpc.onEveryNode(simulate, isPermanent(first) ? 2 : 1)
+      const success = views.find((one) => !isFailure(one))
+      const failures = views.filter(isFailure)
+      if (success && failures.length < 2) return success
+      return failures.find((one) => !isPermanent(one)) ?? success ?? first
     },
     /** Signs; sends nothing to a node. @throws SignerUnavailableError */
     async sign({ purpose, gas, fees, valueWei }: SignOrder, nonce: number): Promise<EvmJobTx> {
@@ -198,6 +203,8 @@ const INSUFFICIENT_FUNDS: SimulatedTx = { failure: { class: 'transient', reason:
 
 const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
   BigInt(await ask<Hex>('eth_getBalance', [address, 'latest']))
+
+const isFailure = (simulated: SimulatedTx): boolean => 'failure' in simulated
 
 const isPermanent = (simulated: SimulatedTx): boolean =>
   'failure' in simulated && simulated.failure.class === 'permanent'

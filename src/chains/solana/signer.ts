@@ -66,13 +66,15 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
     maxFee:
       SIGNATURE_LAMPORTS +
       BigInt(Math.ceil((MAX_BATCH_UNITS * options.maxUnitPrice) / MICRO_LAMPORTS_PER_LAMPORT)),
-    /** Balance of the relay authority, lamports. */
-    balance: (): Promise<bigint> =>
-      rpc.onOneNode(async (call) => {
+    /** Balance of the relay authority, lamports: the highest that a node reports, so that no single node stops payouts. */
+    async balance(): Promise<bigint> {
+      const balances = await rpc.onEveryNode(async (call) => {
         const params = [authority.toBase58(), { commitment }]
         const { value } = await call<{ value: number }>('getBalance', params)
-        return BigInt(value)
-      }),
+        return value
+      })
+      return BigInt(Math.max(...balances))
+    },
     /** The relay authority that the program has stored. Null before the program is initialized. */
     async relayAuthority(): Promise<PublicKey | null> {
       const { state } = await rpc.onOneNode((call) =>
@@ -102,7 +104,8 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
     },
     /**
-     * Signs a transaction with one decision about payments of one kind. Nothing is sent.
+     * Signs a transaction with one decision about payments of one kind. Nothing is sent. The blockhash comes from another
+     * node each time.
      * @param attempt from 0; each attempt offers a higher price of a compute unit
      */
     sign: (
@@ -110,7 +113,7 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       payments: readonly Payment[],
       attempt: number,
     ): Promise<SolanaJobTx> =>
-      rpc.onOneNode((call) => {
+      rpc.inTurn((call) => {
         const instruction = decisionInstruction(registrar, authority, decision, payments)
         return signFromNodeAnswers(call, key, instruction, options, attempt)
       }),

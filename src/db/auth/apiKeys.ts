@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import type pg from 'pg'
 import { API_KEY_BYTES, apiKeyHash, apiKeyText } from '../../registry/auth/apiKey.js'
 import type { ApiKey } from '../generated/client.js'
 import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.js'
@@ -58,17 +57,17 @@ export function generateApiKey(of: Pick<StoredApiKey, 'wallet' | 'name'> & Parti
 }
 
 /** Stores an API key. @returns false where the key's wallet has `MAX_API_KEYS` keys already */
-export async function addApiKey(pool: pg.Pool, key: StoredApiKey): Promise<boolean> {
+export async function addApiKey(db: Queryable, key: StoredApiKey): Promise<boolean> {
   const values = [key.keyHash, key.wallet, key.name, key.perSecond, key.burst, key.createdMs]
   for (let i = 0; i < MAX_API_KEYS; i++)
-    if ((await readRows(pool, INSERT_API_KEY, values)).length > 0) return true
+    if ((await readRows(db, INSERT_API_KEY, values)).length > 0) return true
   return false
 }
 
-export async function renameApiKey(pool: pg.Pool, keyHash: Buffer, name: string): Promise<void> {
-  await readRows(pool, 'UPDATE api_keys SET name = $2 WHERE key_hash = $1', [keyHash, name])
+export async function renameApiKey(db: Queryable, keyHash: Buffer, name: string): Promise<void> {
+  await readRows(db, 'UPDATE api_keys SET name = $2 WHERE key_hash = $1', [keyHash, name])
 }
 
-export async function removeApiKey(pool: pg.Pool, keyHash: Buffer): Promise<void> {
-  await readRows(pool, 'DELETE FROM api_keys WHERE key_hash = $1', [keyHash])
+export async function removeApiKey(db: Queryable, keyHash: Buffer): Promise<void> {
+  await readRows(db, 'DELETE FROM api_keys WHERE key_hash = $1', [keyHash])
 }
