@@ -298,7 +298,8 @@ export class Client {
 /** The answer; null for a 404 of the service itself. A 404 of a proxy is an error. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object')
-      return null
+    const { status, code, body } = Object(error)
+    // an address without a name has a record in place of an error
+    if (status === 404 && (code === 'not_found' || 'clusterName' in Object(body))) return null
     throw error
   })
