@@ -299,7 +299,8 @@ export class Client {
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
     const { status, code, body } = Object(error)
-    // an address without a name has a record in place of an error
-    if (status === 404 && (code === 'not_found' || 'clusterName' in Object(body))) return null
+    // an address without a name or a cluster has a record (`clusterName`, `clusterId`) in place of an error
+    const isOfService = code === 'not_found' || /cluster/.test(Object.keys(body ?? {}).join())
+    if (status === 404 && isOfService) return null
     throw error
   })

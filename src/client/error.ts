@@ -41,7 +41,7 @@ export class ClusterdError extends Error {
     message: string,
     { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
-    super(message.replaceAll(INVISIBLE, escaped), cause === undefined ? {} : { cause })
+    super(message.replaceAll(INVISIBLE, escaped), cause ? { cause } : {})
     this.status = status
     this.retryAfterMs = retryAfterMs
     Object.defineProperty(this, 'body', { value: body })

@@ -29,10 +29,11 @@ it('does not take a gateway’s JSON of a missing route for an answer of the ser
   expect(await caught(client.clusterIdOf('0x1'))).toMatchObject({ status: 404 })
 })
 
-it('takes the record of an address without a name for an answer', async () => {
-  const record = { address: '0x1', clusterName: null, walletName: null }
-  const { client } = await clientOf((_, res) => json(res, record, 404))
+it('takes the record of an address without a name or a cluster for an answer', async () => {
+  const records = [{ address: '0x1', clusterName: null, walletName: null }, { clusterId: null }]
+  const { client } = await clientOf((_, res) => json(res, records.shift(), 404))
   expect(await client.nameOf('0x1')).toBeNull()
+  expect(await client.clusterIdOf('0x1')).toBeNull()
 })
 
 it('prints no long body', async () => {

@@ -172,15 +172,14 @@ async function readTextUpTo(response: Response, most: number): Promise<string | 
  * @internal
  */
 export async function readBytesUpTo(response: Response, most: number): Promise<Uint8Array | null> {
-  const stream = streamOf(response)
-  if (!stream) {
+  // not every browser can iterate a stream
+  const reader = streamOf(response)?.getReader()
+  if (!reader) {
     const whole = new Uint8Array(await response.arrayBuffer().catch(throwServiceUnreachable))
     return whole.length > most ? null : whole
   }
   const chunks: Uint8Array[] = []
   let length = 0
-  // not every browser can iterate a stream
-  const reader = stream.getReader()
   for (;;) {
     const { done, value } = await reader.read().catch(throwServiceUnreachable)
     if (done) break
