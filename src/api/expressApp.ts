@@ -101,7 +101,10 @@ export function createExpressApp(
    * read an error. `Retry-After` lets a proxy end the client's connection.
    */
   const servePreflight = (exchange: HttpExchange): void => {
-    const headers = preflightHeaders(exchange.req.headers)
+    const { url = '', headers: sent } = exchange.req
+    const plain = { headers: preflightHeaders(sent) }
+    const answer = isTrpcUrl(url) ? withCredentialHeaders(plain, sent.origin) : plain
+    const headers = [...answer.headers]
     try {
       // preflights have a separate bucket per address
       gate.ofAddress(exchange, 'preflights of ').spend(1)

@@ -298,7 +298,9 @@ export class Client {
 /** The answer; null for a 404 of the service itself. A 404 of a proxy is an error. */
 const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof ClusterdError && error.status === 404 && typeof error.body === 'object')
-      return null
+    const { status, code, body } = Object(error)
+    // an address without a name or a cluster has a record (`clusterName`, `clusterId`) in place of an error
+    const isOfService = code === 'not_found' || /cluster/.test(Object.keys(body ?? {}).join())
+    if (status === 404 && isOfService) return null
     throw error
   })

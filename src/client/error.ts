@@ -34,21 +34,18 @@ export class ClusterdError extends Error {
   readonly status: number
   /** Retry-After of the response, milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** The response's body. */
-  readonly body: unknown
+  /** The response's body. Not enumerable, because an uncaught error would print all of it. */
+  declare readonly body: unknown
   /** @param code error code of the HTTP API (`not_found`, …), or of the client (`network`, `timeout`, …) */
   constructor(
     readonly code: Code | (string & {}),
     message: string,
     { status = 0, retryAfterMs, body, cause }: Failure = {},
   ) {
-    super(
-      message.replaceAll(INVISIBLE_PATTERN, escapeCharacter),
-      cause === undefined ? {} : { cause },
-    )
+    super(message.replaceAll(INVISIBLE_PATTERN, escapeCharacter), cause ? { cause } : {})
     this.status = status
     this.retryAfterMs = retryAfterMs
-    this.body = body
+    Object.defineProperty(this, 'body', { value: body })
   }
 
   /** True if the same request may succeed a little later. */

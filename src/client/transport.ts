@@ -138,7 +138,7 @@ export class Transport {
     const redirect = 'manual' as const
     const init = { method, headers, body: JSON.stringify(body), redirect, signal }
     const response = await send(withQuery, init).catch(throwServiceUnreachable)
-    this.hasStreams = Boolean(response.body)
+    this.hasStreams = Boolean(streamOf(response))
     if (response.ok) return response
     const text = (await readTextUpTo(response, MAX_ERROR_BYTES)) ?? ''
     throw errorOfResponse(response, parseJsonOrText(text))
@@ -152,10 +152,13 @@ export async function readAnswerText(response: Response): Promise<string> {
   throw new ClusterdError('unexpected', `The answer is longer than ${MAX_ANSWER_BYTES} bytes.`)
 }
 
+/** Stream of a response; nothing where it has none, or another kind, such as that of node-fetch 2. */
+const streamOf = ({ body }: Response) => body?.getReader && body
+
 /** Reads the text of a response; null for a text that is too long, as `readBytesUpTo` does for bytes. */
 async function readTextUpTo(response: Response, most: number): Promise<string | null> {
   // a runtime whose responses have no stream may have no TextDecoder either
-  if (!response.body) {
+  if (!streamOf(response)) {
     const text = await response.text().catch(throwServiceUnreachable)
     return text.length > most ? null : text
   }
@@ -170,14 +173,14 @@ async function readTextUpTo(response: Response, most: number): Promise<string | 
  * @internal
  */
 export async function readBytesUpTo(response: Response, most: number): Promise<Uint8Array | null> {
-  if (!response.body) {
+  // not every browser can iterate a stream
+  const reader = streamOf(response)?.getReader()
+  if (!reader) {
     const whole = new Uint8Array(await response.arrayBuffer().catch(throwServiceUnreachable))
     return whole.length > most ? null : whole
   }
   const chunks: Uint8Array[] = []
   let length = 0
-  // not every browser can iterate a stream
-  const reader = response.body.getReader()
   for (;;) {
     const { done, value } = await reader.read().catch(throwServiceUnreachable)
     if (done) break

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
-import { serveInTest } from '../../test/support/httpServer.js'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { serve, serveInTest } from '../../test/support/httpServer.js'
 import { until } from './until.js'
 
 /** An API that answers each request by the next of its steps. The last step is repeated. */
@@ -37,5 +37,21 @@ describe('until.status', () => {
     await expect(until.status(at, 'x', 'finalized')).rejects.toMatchObject({
       code: 'invalid_request',
     })
+  })
+})
+
+describe('until.status in a hook', () => {
+  vi.setConfig({ hookTimeout: 2_000 })
+  afterAll(() => vi.resetConfig())
+  let thrown: unknown
+
+  beforeAll(async () => {
+    const { url, stop } = await serve((_, res) => json(200, { tx: '0x1', status: 'pending' })(res))
+    thrown = await until.status({ api: url }, '0x1', 'finalized').catch((error: Error) => error)
+    await stop()
+  })
+
+  it('ends before the limit of hooks, with the last answer', () => {
+    expect(String(thrown)).toContain('last seen {"tx":"0x1","status":"pending"}')
   })
 })

@@ -16,8 +16,8 @@ export interface UntilOptions {
   /** True to ask for the testnet instead of mainnet. */
   testnet?: boolean
   /**
-   * Time limit of the wait, ms. Default: 30,000. In a test of vitest with a lower limit (5,000 by default) the wait
-   * ends before the test does, so that the error with the last answer is seen.
+   * Time limit of the wait, ms. Default: 30,000. In a test or hook of vitest with a lower limit (5,000 and 10,000 by
+   * default) the wait ends before the test does, so that the error with the last answer is seen.
    */
   deadlineMs?: number
   /** Called at each change of the transaction's status. */
@@ -91,18 +91,22 @@ export const until = {
   },
 }
 
-/** The used part of a global variable of vitest, about the test that runs. */
+/** The used part of a global variable of vitest, about the test that runs, or the suite whose hook runs. */
 interface VitestWorker {
   current?: { timeout?: number; result?: { startTime?: number } }
+  config?: { hookTimeout?: number }
 }
 
 function defaultDeadlineMs(): number {
   const { __vitest_worker__: worker } = globalThis as { __vitest_worker__?: VitestWorker }
-  const { timeout = 0, result } = worker?.current ?? {}
+  const { timeout, result } = worker?.current ?? {}
+  // a suite has no limit of its own, and the start of its hook is not known
+  const isHook = timeout === undefined
+  const limitMs = (isHook ? worker?.config?.hookTimeout : timeout) ?? 0
+  const startedMs = (isHook ? undefined : result?.startTime) ?? Date.now()
   // 0: the test has no limit
-  if (timeout === 0 || result?.startTime === undefined) return DEFAULT_DEADLINE_MS
-  const leftMs = result.startTime + timeout - Date.now()
-  return Math.min(DEFAULT_DEADLINE_MS, leftMs - MARGIN_MS)
+  if (limitMs === 0) return DEFAULT_DEADLINE_MS
+  return Math.min(DEFAULT_DEADLINE_MS, startedMs + limitMs - Date.now() - MARGIN_MS)
 }
 
 async function poll<T>(

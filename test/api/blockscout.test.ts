@@ -183,6 +183,9 @@ describe('the directory', () => {
       [`${nameOf(0)}/member`, `${nameOf(0)}/memory`],
     ])
     expect(items[0]).toMatchObject({ owner: member, totalWeiAmount: '0', chainIds: ['31337'] })
+    expect((await search(`${nameOf(0)}/memory/`)).items.map(({ name }) => name)).toEqual([
+      `${nameOf(0)}/memory`,
+    ])
     expect((await search('member')).total).toBe(0)
   })
 
@@ -272,7 +275,7 @@ describe('a name', () => {
       updatedBy: alice,
       isTestnet: false,
     })
-    expect(await nameByGet(`${nameOf(0)}/member`)).toMatchObject({
+    expect(await nameByGet(`${nameOf(0)}/member/`)).toMatchObject({
       name: `${nameOf(0)}/member`,
       owner: member,
       clusterId: '',

@@ -133,6 +133,21 @@ describe('a page of another origin', () => {
     }
   })
 
+  it('may ask first whether its headers are allowed, with credentials too', async () => {
+    const asked = { 'access-control-request-method': 'GET' }
+    const preflight = async (path: string) => {
+      const headers = { ...asked, 'access-control-request-headers': 'x-endpoint', origin: ORIGIN }
+      const response = await fetch(`${world.url}${path}`, { method: 'OPTIONS', headers })
+      expect(response.status).toBe(204)
+      expect(response.headers.get('access-control-allow-headers')).toBe('x-endpoint')
+      const allowed = ['origin', 'credentials'].map((name) => `access-control-allow-${name}`)
+      return allowed.map((name) => response.headers.get(name))
+    }
+    for (const asked of [path, '/v1/trpc/names.list'])
+      expect(await preflight(asked)).toEqual([ORIGIN, 'true'])
+    expect(await preflight('/v1/overview')).toEqual(['*', null])
+  })
+
   it('may read without credentials from anywhere', async () => {
     const { headers } = await headersOf(path, {})
     expect(headers['access-control-allow-origin']).toBe('*')

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ADDRESS_ATTEMPT_MS } from '../../src/ops/addressAttempts.js'
 import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
@@ -40,6 +41,15 @@ it('clusterd log verify verifies the log of a service, and refuses another key',
   await expect(verify(Buffer.alloc(32, 1).toString('base64'))).rejects.toThrow(
     'The checkpoint is signed by other keys than the one expected.',
   )
+})
+
+it('clusterd log verify gives each address of a name the time that the service gives it', async () => {
+  const printLimit = `
+    import { getDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
+    process.on('exit', () => console.log('limit', getDefaultAutoSelectFamilyAttemptTimeout()))`
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(printLimit)}`
+  const verify = ['log', 'verify', world.url, '--key', key]
+  expect(await runCli(verify, { NODE_OPTIONS })).toContain(`limit ${ADDRESS_ATTEMPT_MS}\n`)
 })
 
 it('clusterd log verify requires the signatures of witnesses', async () => {

@@ -134,10 +134,10 @@ export function trpcErrorAnswer(error: ApiError, path: string): Answer {
  * origin (Fetch, 3.2.5). No cookie is read, so the page gets the same data as any client.
  * @param origin of the page; undefined for other clients
  */
-export function withCredentialHeaders(
-  message: HttpMessage,
+export function withCredentialHeaders<M extends Pick<HttpMessage, 'headers'>>(
+  message: M,
   origin: string | undefined,
-): HttpMessage {
+): M {
   const headers = message.headers.map((text, i) =>
     message.headers[i - 1] === 'access-control-allow-origin' ? (origin ?? text) : text,
   )

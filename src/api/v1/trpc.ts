@@ -9,7 +9,7 @@ import {
 import { findRankedClusters } from '../../db/registry/ranking.js'
 import { ZERO_ADDRESS } from '../../registry/journal/eventForms.js'
 import { toHex } from '../../registry/primitives/bytes.js'
-import { parseFullName } from '../../registry/primitives/name.js'
+import { parseFullName, withoutTrailingSlash } from '../../registry/primitives/name.js'
 import { requireClusterId } from '../http/address.js'
 import { ApiError } from '../http/errors.js'
 import type { Route } from '../http/route.js'
@@ -63,6 +63,9 @@ const limitSchema = z
 const PAGE_BOUND = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
 const WALLETS_BOUND = 'rule: 1,000 wallets a cluster'
 
+/** Parses a name as Blockscout shows it: with a slash at its end. */
+const parseShownName = (text: string) => parseFullName(withoutTrailingSlash(text))
+
 const searchProcedure = declareProcedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_DIRECTORY_ITEMS} with a text.`,
@@ -90,7 +93,7 @@ const searchProcedure = declareProcedure('names.search', {
   async run({ offset, limit, query }, context) {
     const { pool, network } = context
     const text = query?.trim() ?? ''
-    const name = parseFullName(text)
+    const name = parseShownName(text)
     if (text !== '' && !name) return { total: 0, items: [] }
     const { total, names } = await (name
       ? findNamesBeginning(pool, network, name, offset, limit)
@@ -153,7 +156,7 @@ const nameProcedure = declareProcedure('names.get', {
   example: { name: 'seedling' },
   data: NameSchema.extend({ backingWei: weiSchema, chainIds: chainIdsSchema }).nullable(),
   async run({ name }, context) {
-    const fullName = parseFullName(name.trim())
+    const fullName = parseShownName(name.trim())
     if (!fullName) return null
     const { cluster, wallet } = fullName
     const [record] = await (wallet === null
