@@ -75,7 +75,10 @@ async function run(read: () => Config): Promise<void> {
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // the race below throws an error of the start, unless a stop was requested
   await Promise.race([
-    starting.then(tellLauncher, throwWithDatabaseAdvice(config.databaseDirectUrl)),
+    starting.then((daemon) => {
+      tellLauncher()
+      return daemon.outdated
+    }, throwWithDatabaseAdvice(config.databaseDirectUrl)),
     isAskedToStop,
   ])
   await isAskedToStop
