@@ -76,7 +76,10 @@ async function runDaemon(read: () => Config): Promise<void> {
   const starting = startDaemon(config, log, stop.signal)
   starting.catch(() => {}) // the race below throws an error of the start, unless a stop was requested
   await Promise.race([
-    starting.then(reportToLauncher, throwWithDatabaseAdvice(config.databaseDirectUrl)),
+    starting.then((daemon) => {
+      reportToLauncher()
+      return daemon.outdated
+    }, throwWithDatabaseAdvice(config.databaseDirectUrl)),
     stopRequest,
   ])
   await stopRequest

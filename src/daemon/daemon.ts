@@ -10,6 +10,7 @@ import { nameMoveWorker } from '../db/journal/moves.js'
 import { createLeasePool } from '../db/leaders/lead.js'
 import type { LeaderRole } from '../db/leaders/leaders.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
+import { createSchemaCheck } from '../db/pg/migrate.js'
 import { createListener, type Listener } from '../db/pg/notify.js'
 import { createPool, dropConnections, FROZEN_CLIENT_MS } from '../db/pg/pool.js'
 import { type NetworkIndexRun, runIndexers } from '../indexer/run.js'
@@ -20,7 +21,7 @@ import type { Logger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics } from '../ops/metrics.js'
 import { listenOnPort, startOpsServer } from '../ops/port/server.js'
-import { runWorkers, type Worker } from '../ops/worker.js'
+import { IDLE_POLL_MS, runWorkers, type Worker } from '../ops/worker.js'
 import { ChangeNotifications } from '../push/changeNotifications.js'
 import { runWebhooks } from '../push/webhooks/run.js'
 import { paymentReleaseTypedData } from '../registry/community/release.js'
@@ -68,7 +69,8 @@ export class Daemon {
   #api: Pick<Api, 'changesWaiting' | 'openLongRequests' | 'release'> | null = null
   #webhooksDone: Promise<void> = Promise.resolve()
   readonly #alarmLog: Worker
-  #alarmLogDone: Promise<void> = Promise.resolve()
+  /** Rejects with one sentence once a newer version of clusterd needs the database for itself. */
+  outdated: Promise<void> = Promise.resolve()
   #isStopping = false
   readonly #leasePool: pg.Pool
   #closeApi: () => Promise<void> = async () => {}
@@ -157,7 +159,17 @@ export class Daemon {
       if (proofs.length > 0 && !roles.includes('index'))
         this.#nameProofsDone.push(runWorkers(proofs, ctx).catch(() => {}))
     }
-    this.#alarmLogDone = runWorkers([this.#alarmLog], { ...opening, signal: this.#stopping.signal })
+    const checkSchema = createSchemaCheck(this.#writePool)
+    const schemaWorker: Worker = {
+      name: 'the schema check',
+      fields: {},
+      pollMs: IDLE_POLL_MS,
+      step: () => checkSchema().then(() => 'idle'),
+    }
+    this.outdated = runWorkers([this.#alarmLog, schemaWorker], {
+      ...opening,
+      signal: this.#stopping.signal,
+    })
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
     await this.#startOps()
@@ -224,7 +236,7 @@ export class Daemon {
         this.#closeApi(),
         this.#listener.done,
         this.#webhooksDone,
-        this.#alarmLogDone,
+        this.outdated,
         ...this.#nameProofsDone,
         ...loops(),
       ])

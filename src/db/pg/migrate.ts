@@ -3,7 +3,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { FatalError } from '../../ops/worker.js'
 import { withConnection } from './pool.js'
+import { type Queryable, readRows } from './rows.js'
 import { inTransactionWithRetries } from './tries.js'
 import { isLockTimeoutError } from './unavailable.js'
 
@@ -132,12 +134,29 @@ async function compareMigrations(client: pg.Client, dir: string) {
 }
 
 /**
+ * Creates a check for a running process. The migrations' names are read once: an upgrade in place replaces their files.
+ * @returns function that throws FatalError once this version can't run on the database any more
+ */
+export function createSchemaCheck(db: Queryable): () => Promise<void> {
+  const newest = readMigrations(MIGRATIONS_DIR).at(-1)!.name
+  const text = `SELECT name FROM ${TABLE} WHERE name > $1`
+  return async () => {
+    const rows = await readRows<Pick<Migration, 'name'>>(db, text, [newest])
+    checkNewer(
+      rows.map(({ name }) => name),
+      newest,
+      [],
+    )
+  }
+}
+
+/**
  * Checks that this version can run on a database that a newer version has migrated. Newer migrations may add tables and
  * columns. A contract step (`CONTRACT_STEP_PATTERN`) must not have removed a table or column that this version uses.
  * @param newer names of applied migrations that this version does not have
  * @param newest name of this version's last migration
  * @param missing names of this version's migrations that are not applied
- * @throws Error where this version can't run on the database
+ * @throws FatalError where this version can't run on the database
  */
 function checkNewerMigrations(
   newer: readonly string[],
@@ -147,12 +166,12 @@ function checkNewerMigrations(
   const last = migrationNumber(newest ?? '')
   const step = newer.find((name) => Number(CONTRACT_STEP_PATTERN.exec(name)?.[1] ?? 0) > last)
   if (step)
-    throw new Error(
+    throw new FatalError(
       `migrating: migration ${step} removed what this version uses; run the newer version`,
     )
   const other = newer.find((name) => migrationNumber(name) <= last || missing.length > 0)
   if (other)
-    throw new Error(
+    throw new FatalError(
       `migrating: the database has migration ${other}, unknown to this version; run the newer version`,
     )
 }
