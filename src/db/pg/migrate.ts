@@ -139,10 +139,10 @@ async function compareMigrations(client: pg.Client, dir: string) {
  */
 export function createSchemaCheck(db: Queryable): () => Promise<void> {
   const newest = readMigrations(MIGRATIONS_DIR).at(-1)!.name
-  const text = `SELECT name FROM ${TABLE} WHERE name > $1`
+  const text = `SELECT name FROM ${MIGRATIONS_TABLE} WHERE name > $1`
   return async () => {
     const rows = await readRows<Pick<Migration, 'name'>>(db, text, [newest])
-    checkNewer(
+    checkNewerMigrations(
       rows.map(({ name }) => name),
       newest,
       [],
