@@ -1,7 +1,8 @@
 /**
  * `npm run siege`: a local world under floods of each kind that docs/use/limits.md bounds, from four addresses,
  * while honest visitors look up, change and buy. Exit code 1 if they wait for too long, compared with a bare Express
- * server beside, or a request fails, or memory grows. Where HAProxy is installed, all requests go through it.
+ * server beside, or a request fails, or memory grows, or look-ups are still slow five seconds after the end. Where HAProxy
+ * is installed, all requests go through it. With `--proxy none`, waits and failures during the floods are not judged.
  * With `--reach`, one address sends one flood after the other, and then four addresses do. Visitors' look-ups are
  * compared before and during each. `--attack` selects the floods, `--attackers` the number of addresses.
  * `--proxy` selects the proxy, whose configuration is that of examples/deploy/topology.
@@ -110,8 +111,9 @@ const SAMPLE_MS = 1_000
 const RECOVERY_MS = 5_000
 /** Duration of look-ups without a flood, before and after the siege. */
 const IDLE_MS = 2_000
-/** Largest ratio of the median latency after the siege to that before it. */
+/** Largest ratio of the median latency after the siege to that before it, unless they differ by little. */
 const MAX_RECOVERED = 2
+const RECOVERED_MARGIN_MS = 5
 const PACE_MS = 40
 /** Number of rows of the printed table of memory. */
 const ROWS = 20
@@ -296,7 +298,7 @@ function judgeRecovery(before: Answered, after: Answered): string[] {
   )
   const failed = [...before.failed, ...after.failed]
   return [
-    ...(againMs <= MAX_RECOVERED * idleMs
+    ...(againMs <= Math.max(MAX_RECOVERED * idleMs, idleMs + RECOVERED_MARGIN_MS)
       ? []
       : [`look-ups were not idle again: ${againMs.toFixed(1)} ms`]),
     ...(failed.length === 0

@@ -64,7 +64,7 @@ interface CheckedPayment {
   payment: OpenCommunityPayment
   /** Hash of the community's requirements in force at the payment's time. Null where there was no community. */
   hash: Buffer | null
-  /** True if the payer meets the requirements. False without a check where `hash` is null or the payment `isPayers`. */
+  /** True if the payer meets the requirements. False without a check where `hash` is null or the payment `belongsToPayer`. */
   isMet: boolean
 }
 

@@ -118,7 +118,7 @@ export interface HubCredit {
 export type PaymentMoneyState =
   /** Neither the payer nor the recipient has it yet. */
   | 'held'
-  /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out. */
+  /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out, or to be collected. */
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'

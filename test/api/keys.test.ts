@@ -54,7 +54,7 @@ describe('API keys of a wallet', () => {
     const { id } = (await make(member)).body
     const holder = await world.pool.connect()
     await holder.query('BEGIN')
-    await holder.query('LOCK TABLE limit_buckets, api_keys')
+    await holder.query('LOCK TABLE limit_buckets, api_keys IN EXCLUSIVE MODE')
     const asked = [
       make(member),
       member.call('PATCH', `/v1/keys/${id}`, { name: 'theirs' }),

@@ -228,13 +228,19 @@ describe.each(PROXIES)('$name before the API', (proxied) => {
       const refused = () => joins.filter(({ text }) => text.includes('"error":"rate_limited"'))
       await expect.poll(() => refused().length).toBe(12)
       await expectAnswers()
+      const more = ['POST /v1/wallets//', 'OPTIONS /v1/wallets', 'GET /v1/wallets'].map((start) =>
+        attackFrom(from, port, `${start} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`),
+      )
+      await expect
+        .poll(() => more.map(({ statuses }) => statuses))
+        .toEqual([['429'], ['204'], ['404']])
       const other = attackFrom(
         freshAddress(),
         port,
         `${openingOf('joins in small parts')}0\r\n\r\n`,
       )
       await expect.poll(() => other.statuses).toEqual(['400'])
-      for (const { socket } of [...joins, other]) socket.destroy()
+      for (const { socket } of [...joins, ...more, other]) socket.destroy()
     })
 
     it('refuses many headers, and large ones', async () => {

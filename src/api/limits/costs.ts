@@ -29,7 +29,7 @@ export const SIGN_IN_PRICE: RoutePrice = {
   text: `${SIGN_IN_COST} + ${SIGN_IN_NODE_COST} for each node asked about a smart wallet`,
   of: () => SIGN_IN_COST,
 }
-/** Price of a quote, of the status of an unknown transaction, and of balances on chains. */
+/** Price of a quote, of the status of a transaction that no record of ours has, and of balances on chains. */
 export const CHAIN_CALL_PRICE = fixedPrice(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixedPrice(2)

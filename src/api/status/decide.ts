@@ -71,9 +71,13 @@ export interface TxStatus extends StatusAnswer, TxDetails {
   hubBlock?: number
   updatedAt?: string
   trouble?: Trouble
-  /** True if a chain has the transaction, and no record of ours: each read of its status calls chains. Not shown. */
+  /** True if a chain has the transaction, and no record of ours. Not shown. */
   isOfStranger?: true
 }
+
+/** True if a status comes from chains, because no record of ours has the transaction: reading it again calls them. */
+export const isFromChains = ({ status, isOfStranger }: TxStatus): boolean =>
+  status === 'not_found' || isOfStranger === true
 
 export interface TxStatusQuery {
   context: Context

@@ -199,7 +199,7 @@ async function statusOfReplacement(
 ): Promise<TxStatus> {
   const { context, tx, replacementsLeft: left } = query
   const replacedBy = toHex(by)
-  const answer: TxStatus =
+  const { isOfStranger: _, ...answer }: TxStatus =
     left > 0
       ? await statusOfTransaction({ ...query, tx: by, replacementsLeft: left - 1 })
       : { status: 'pending' }

@@ -5,7 +5,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { txIdFormOf } from '../../registry/primitives/txId.js'
 import { isTerminalStatus, type RegistrationStatus } from '../../registry/status.js'
 import type { Context } from '../http/context.js'
-import type { TxStatus } from './decide.js'
+import { isFromChains, type TxStatus } from './decide.js'
 import { evmTxStatus } from './evm.js'
 import { paymentTxStatus } from './payments.js'
 
@@ -39,7 +39,7 @@ export interface LongPolls {
  * The status of a transaction as soon as it differs from a known status or is terminal, else the status after the wait.
  * If the limit of long polls is reached, the status is returned at once.
  * @param since the status that the caller knows; default: the status at the start
- * @returns also `reads`, the number of times the status was read
+ * @returns also `chainReads`, the number of times the status came from chains
  * @throws ChainUnavailableError as readTxStatus
  */
 export async function awaitTxStatus(
@@ -47,21 +47,27 @@ export async function awaitTxStatus(
   context: Context,
   tx: Buffer,
   { ms, since }: { ms: number; since: RegistrationStatus | undefined },
-): Promise<{ txStatus: TxStatus; reads: number }> {
+): Promise<{ txStatus: TxStatus; chainReads: number }> {
   const { caller, network } = context
   const { progressOf } = context.lookups[network]
+  let chainReads = 0
+  const read = async (): Promise<TxStatus> => {
+    const txStatus = await readTxStatus(context, tx)
+    if (isFromChains(txStatus)) chainReads += 1
+    return txStatus
+  }
   const free = ms > 0 && caller ? places.take(caller.address) : null
-  if (!caller || typeof free !== 'function')
-    return { txStatus: await readTxStatus(context, tx), reads: 1 }
+  if (!caller || typeof free !== 'function') return { txStatus: await read(), chainReads }
   try {
     const signal = caller.allowLongPoll(ms)
     let known = since
-    for (let reads = 1; ; reads++) {
+    for (;;) {
       // progress is read before the status, so that no change between the two reads is missed
       const { records, isKnown } = await progressOf(tx)
-      const txStatus = await readTxStatus(context, tx)
+      const txStatus = await read()
       known ??= txStatus.status
-      if (txStatus.status !== known || isTerminalStatus(txStatus.status)) return { txStatus, reads }
+      if (txStatus.status !== known || isTerminalStatus(txStatus.status))
+        return { txStatus, chainReads }
       const untilMs = isKnown ? Number.POSITIVE_INFINITY : performance.now() + ASK_AGAIN_MS
       const changed = async () => {
         const now = await progressOf(tx)
@@ -69,10 +75,7 @@ export async function awaitTxStatus(
       }
       if (await notifications.waitFor(network, changed, signal)) continue
       // confirmations may have changed during the wait
-      return {
-        txStatus: caller.hasLeft() ? txStatus : await readTxStatus(context, tx),
-        reads: reads + 1,
-      }
+      return { txStatus: caller.hasLeft() ? txStatus : await read(), chainReads }
     }
   } finally {
     free()

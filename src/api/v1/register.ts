@@ -12,7 +12,7 @@ import { makeSampleList, type SampleData } from '../http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS, namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { CHAIN_CALL_COST, CHAIN_CALL_PRICE, STATUS_NAMES_PER_UNIT } from '../limits/costs.js'
 import { availabilityJson, availabilityOfTexts, UNAVAILABLE_REASONS } from '../names/names.js'
-import type { TxStatus } from '../status/decide.js'
+import { isFromChains, type TxStatus } from '../status/decide.js'
 import { awaitTxStatus, isStatusInJournal, type LongPolls } from '../status/status.js'
 import { quoteRoutes } from './quotes.js'
 import { addressSchema, nameSchema, txIdSchema } from './schemas.js'
@@ -224,16 +224,18 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
 
 /**
  * Units of a status request to give back: all but one where a record of ours has the transaction, less the price of the
- * names after the first one, also of names that are only counted. Else each read of the status calls the chains.
- * @param reads of the status, at least one
+ * names after the first one, also of names that are only counted.
+ * @param chainReads number of times the status came from chains
  */
 export function unusedStatusUnits(
-  { status, isOfStranger, names = [], more = 0 }: TxStatus,
-  reads = 1,
+  txStatus: TxStatus,
+  chainReads = Number(isFromChains(txStatus)),
 ): number {
-  if (status === 'not_found' || isOfStranger) return CHAIN_CALL_COST * (1 - reads)
+  const { names = [], more = 0 } = txStatus
   const further = Math.max(0, names.length + more - 1)
-  return CHAIN_CALL_COST - 1 - further / STATUS_NAMES_PER_UNIT
+  return (
+    CHAIN_CALL_COST - Math.max(1, CHAIN_CALL_COST * chainReads) - further / STATUS_NAMES_PER_UNIT
+  )
 }
 
 /** Value of the Retry-After header, seconds, for the statuses that may change. */
@@ -285,11 +287,11 @@ const createStatusRoute = (longPolls: LongPolls) =>
           'invalid_request',
           'This is neither a transaction hash (0x and 64 hex digits) nor a signature of Solana (base58).',
         )
-      const { txStatus, reads } = await awaitTxStatus(longPolls, context, id, { ms, since })
+      const { txStatus, chainReads } = await awaitTxStatus(longPolls, context, id, { ms, since })
       const { isOfStranger: _, ...shown } = txStatus
       return {
         ...okAnswer({ tx, ...shown }, statusHeaders(txStatus)),
-        unspent: unusedStatusUnits(txStatus, reads),
+        unspent: unusedStatusUnits(txStatus, chainReads),
         isTransient: !isStatusInJournal(tx, txStatus),
       }
     },

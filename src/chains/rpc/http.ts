@@ -27,7 +27,7 @@ const HEADERS = {
   'user-agent': USER_AGENT,
 } as const
 
-/** Answer of a node: parseErrorBody JSON with the status and headers of its HTTP response. */
+/** Answer of a node: parsed JSON with the status and headers of its HTTP response. */
 export interface JsonHttpAnswer {
   status: number
   headers: Pick<Headers, 'get'>

@@ -48,7 +48,7 @@ interface SolanaSignerOptions {
   rpc: SolanaRpc
   registrar: RegistrarClient
   commitment: Commitment
-  /** The relay authority's key pair, 64 bytes: private and public half, which match (src/config/publicKeyOfAddress.ts). */
+  /** The relay authority's key pair, 64 bytes: private and public half, which match (src/config/solanaKey.ts). */
   secretKey: Uint8Array
   /** Highest price of a compute unit, millionths of a lamport. */
   maxUnitPrice: number

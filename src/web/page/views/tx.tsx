@@ -202,7 +202,11 @@ const REFUND_TEXTS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = 
 /** Money that is owed, and where it is; shows nothing where none is owed. */
 function OwedMoneyCard({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
   if (!credit && !refund) return null
-  const canBeTaken = credit || refund === 'refused' || refund === 'reclaim' || reclaimAfter
+  const canBeTaken =
+    credit ||
+    refund === 'refused' ||
+    refund === 'reclaim' ||
+    (reclaimAfter !== undefined && Date.parse(reclaimAfter) <= Date.now())
   return (
     <Card title="Refund">
       {credit && (
