@@ -52,7 +52,10 @@ export type { TreeHead }
 
 /** Size and root of a transparency log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with the pinned key's signature, then others under the log's name, then those of witnesses. */
+  /**
+   * The signed note. Its signatures, in order: the pinned key's; others under the log's name, not verified; valid ones
+   * of the configured witnesses; other cosignatures, not verified.
+   */
   note: string
 }
 

@@ -68,7 +68,7 @@ export async function moveNextNonce(
  * Stores the transaction count that the chain reports for a signer and that an operator has to confirm. Null clears the
  * stored count.
  */
-export async function storeUnconfirmedTxCount(
+export async function storeClaimedTxCount(
   client: pg.ClientBase,
   key: SignerRowKey,
   claimed: number | null,
