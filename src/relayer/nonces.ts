@@ -156,7 +156,7 @@ export class NonceKeeper {
 
   /**
    * Stores that the chain has lost a confirmed transaction, as after a reorg, so that it is sent again.
-   * @returns false where another process has changed the job
+   * @returns false where the job is gone or has no nonce any more, or another process has changed it
    */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options

@@ -153,7 +153,7 @@ const readWalletsOfTypes = prepareStatement<NameLookupResult & { ord: number }>(
 
 /**
  * For each input, a verified public wallet of one type in the cluster that holds a name: the wallet named `main` if it
- * has the type, or else the oldest. Null for none.
+ * has the type, or else the oldest. Null where the cluster has no such wallet, or nobody holds the name.
  * @param all `cluster`: a canonical name. `stored`: pattern for the hex of the stored address, which selects the type
  */
 export const findClusterWalletsOfTypes = (

@@ -21,7 +21,7 @@ export interface JournalHead {
 /** Keys of the rows that a batch may read. Byte strings are texts made by `mapKey`. */
 export interface RegistryRowKeys {
   names: Set<string>
-  /** Wallets whose verified entry is needed. Each may also create a cluster. */
+  /** Wallets whose verified wallet row is needed. Each of them may also create a cluster. */
   wallets: Set<string>
   /** Signers of changes, a part of `wallets`. Their clusters are loaded in full. */
   actors: Set<string>
