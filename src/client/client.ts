@@ -73,7 +73,7 @@ export class Client {
     return this.transport.call(method, path, (input ?? {}) as ApiRequest) as Promise<Answer<M, P>>
   }
 
-  /** The name of an address, null where no cluster has the address in public. */
+  /** The name of an address. Null where no cluster lists it in public and it has no name below a community. */
   nameOf(address: string, options?: CallOptions): Promise<Schemas['NameRecord'] | null> {
     return orNull(
       this.request('GET', '/v1/names/address/{address}', { params: { address }, ...options }),

@@ -178,8 +178,8 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node, except nodes that asked to wait, and failing nodes if enough others are left. Nodes
-   * whose call fails are left out of the result.
+   * Runs the work on every node, except nodes that asked to wait, and failing nodes if enough other nodes are left.
+   * Nodes whose call fails are left out of the result.
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
    * @throws ChainUnavailableError when fewer nodes answer; RpcError of fault refused where none answers and two refuse
    */

@@ -346,7 +346,7 @@ export class PaymentWatcher {
 
 /** Payments that the program counts and no listed transaction contains. */
 interface Shortfall {
-  /** Since when, ms. */
+  /** Time since which payments are missing, ms. */
   sinceMs: number
   /** Time after which all transactions are read again, ms. Then it is doubled. */
   rereadAfterMs: number
