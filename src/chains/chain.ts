@@ -49,7 +49,7 @@ interface TransactionOrigin {
 export interface RegistrationRequest {
   sender: string
   names: readonly { name: string; amountWei: bigint }[]
-  /** Referrer as 32 bytes, null for none. */
+  /** Referrer as 32 bytes, null without a referrer. */
   referral: Uint8Array | null
   /** Awaited before each part of a long quote, so that other requests run in between. */
   turn?: () => Promise<void>
@@ -154,7 +154,7 @@ export interface CommunityPaymentRequest {
   price: CommunityPrice
   /** Payer, who gets the name. */
   payer: string
-  /** Referrer as 32 bytes, null for none. */
+  /** Referrer as 32 bytes, null without a referrer. */
   referral: Uint8Array | null
 }
 

@@ -73,7 +73,7 @@ export class Client {
     return this.transport.call(method, path, (input ?? {}) as ApiRequest) as Promise<Answer<M, P>>
   }
 
-  /** The name of an address, null where no cluster has the address in public. */
+  /** The name of an address. Null where no cluster lists it in public and it has no name below a community. */
   nameOf(address: string, options?: CallOptions): Promise<Schemas['NameRecord'] | null> {
     return orNull(
       this.request('GET', '/v1/names/address/{address}', { params: { address }, ...options }),
@@ -119,7 +119,7 @@ export class Client {
     })
   }
 
-  /** The cluster of a name, or of an id (0x and 64 hex digits); null for none. */
+  /** The cluster that holds a name, or has an id (0x and 64 hex digits); null where no cluster does. */
   cluster(nameOrId: string, options?: CallOptions): Promise<Schemas['Cluster'] | null> {
     return orNull(
       isClusterId(nameOrId)
@@ -131,7 +131,7 @@ export class Client {
     )
   }
 
-  /** The id of the cluster in which an address is verified, null for none. */
+  /** The id of the cluster in which an address is verified; null where it is verified in none. */
   async clusterIdOf(address: string, options?: CallOptions): Promise<string | null> {
     const input = { params: { address }, ...options }
     const record = await orNull(this.request('GET', '/v1/clusters/address/{address}', input))

@@ -52,7 +52,10 @@ export type { TreeHead }
 
 /** Size and root of a transparency log's tree, with the signed note. */
 export interface SignedHead extends TreeHead {
-  /** The note with the pinned key's signature, then others under the log's name, then those of witnesses. */
+  /**
+   * The signed note. Its signatures, in order: the pinned key's; others under the log's name, not verified; valid ones
+   * of the configured witnesses; other cosignatures, not verified.
+   */
   note: string
 }
 
@@ -154,7 +157,7 @@ export class LogReader {
 
   /**
    * Reads the newest checkpoint. It has to be signed by the key, and to continue the checkpoint that was verified last.
-   * @throws ClusterdError log_mismatch, whose message says what is wrong; those of requests; the signal's reason
+   * @throws ClusterdError log_mismatch, whose message says what is wrong; errors of requests; the signal's reason
    */
   async checkpoint(signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(async () =>
@@ -165,10 +168,7 @@ export class LogReader {
     )
   }
 
-  /**
-   * Verifies a checkpoint from another source, as `checkpoint` does.
-   * @throws as `checkpoint`
-   */
+  /** Verifies a checkpoint from another source, as `checkpoint` does. @throws as `checkpoint` */
   async take(note: string, signal?: AbortSignal): Promise<SignedHead> {
     return this.#afterPreviousComparison(() => this.#acceptNote(note, signal))
   }

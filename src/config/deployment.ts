@@ -27,7 +27,10 @@ export const networkDeploymentSchema = z.strictObject({
   salt: hexBytes(32).default(ZERO_SALT),
 })
 
-/** Schema of the deployment settings that differ on one chain, such as the address of its multisig. */
+/**
+ * Schema of the deployment settings that one chain may override, such as `owner`, where its multisig has another
+ * address.
+ */
 export const chainDeploymentSchema = networkDeploymentSchema
   .pick({ owner: true, relayer: true })
   .partial()

@@ -110,7 +110,7 @@ const sortedUnique = (addresses: readonly Hex[]): Hex[] => [...new Set(addresses
 
 /**
  * Checks that both ends of each bridge require the same number of verifiers, and have the same threshold of optional
- * verifiers: with different ones no message passes. A verifier's address differs by chain and is not compared.
+ * verifiers: with different numbers no message passes. A verifier's address differs by chain and is not compared.
  */
 function checkBridges(desired: readonly DesiredChainDeployment[]): void {
   const hub = desired.find(({ role }) => role === 'hub')?.bridge

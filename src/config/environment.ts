@@ -377,7 +377,7 @@ export const selectLocalDaemonVariables = (
     Object.entries(env).filter(([name, value]) => value && PASSED_ON_PATTERN.test(name)),
   )
 
-/** Environment variables of this process with further ones, for a program that a command starts. */
+/** Environment variables of this process with further variables, for a program that a command starts. */
 export const environmentWithVariables = (
   more: Readonly<Record<string, string>>,
 ): NodeJS.ProcessEnv => ({

@@ -19,7 +19,7 @@ interface ChainPreset {
   readonly endpoint: Hex
   /** LayerZero's own libraries (ULN 302), executor and verifier on the chain. */
   readonly layerZero: Readonly<Record<'sendLibrary' | 'receiveLibrary' | 'executor' | 'dvn', Hex>>
-  /** Undefined means ETH. */
+  /** Coin that pays for gas; undefined for ETH. */
   readonly gasToken?: { readonly symbol: string; readonly decimals: 18 }
   /** Base URL of a block explorer with the paths `/tx/<hash>` and `/block/<number>`. */
   readonly explorer: string

@@ -27,7 +27,7 @@ export const LOW_RUNWAY_MS = 3 * DAY_MS
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
 /** Smallest number of failed requests of a route in the last minute that raises an alarm. */
 export const LEAST_FAILED_REQUESTS = 3
-/** Share of failed requests among those of a route in the last minute, above which an alarm is raised. */
+/** Share of failed requests among a route's requests in the last minute, above which an alarm is raised. */
 export const FAILED_REQUESTS_ALARM_SHARE = 0.5
 
 /** Name of an alarm. examples/prometheus/alerts.yml has its condition, meaning and remedy. */

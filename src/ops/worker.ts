@@ -90,7 +90,7 @@ interface StepLimits {
 const DEFAULT_STEP_LIMITS: StepLimits = { stepMs: 5 * 60_000, endMs: 30_000, lostMs: 1_000 }
 
 /**
- * Runs workers together until the signal or the first fatal error, which also ends the others.
+ * Runs workers together until the signal or the first fatal error, which also ends the other workers.
  * @throws the first fatal error, or the error of a step that the signal interrupted, once all workers have ended
  */
 export async function runWorkers(

@@ -29,7 +29,7 @@ export class CapacityLimiter {
 
   /**
    * Takes places for a request. If too few places are free, a request with `end` ends requests of the clients that hold
-   * the most places, and more than this client is going to hold. It gets their places.
+   * the most places, and more than this client is going to hold. The new request gets their places.
    * @param end function that ends this request, when its places go to a client with fewer places
    * @returns function that frees the places; or the limit that is reached
    */

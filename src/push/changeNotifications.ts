@@ -13,7 +13,7 @@ export class ChangeNotifications {
   readonly #ended = new AbortController()
 
   constructor() {
-    // one listener for each wait without its own signal
+    // 0 turns off Node's warning about many listeners: each wait without a signal of its own adds one to this signal
     setMaxListeners(0, this.#ended.signal)
   }
 

@@ -158,7 +158,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   /**
    * True after the job's call reverted or its transaction expired, and after an operator resumed a job whose payment is
    * worth less than its refusal costs. The job is then sent in a transaction of its own, so that it cannot block
-   * others.
+   * other jobs.
    */
   alone: boolean
 }

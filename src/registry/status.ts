@@ -116,15 +116,15 @@ export interface HubCredit {
 
 /** Where the money of a payment is. */
 export type PaymentMoneyState =
-  /** Neither the payer nor the recipient has it yet. */
+  /** Neither the payer nor the recipient has the money yet. */
   | 'held'
   /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out, or to be collected. */
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'
-  /** The payer took it back. */
+  /** The payer took the money back. */
   | 'reclaimed'
-  /** The recipient has it. */
+  /** The recipient has the money. */
   | 'released'
 
 /** Where the money of a payment ends up. */

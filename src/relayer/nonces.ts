@@ -15,7 +15,7 @@ import {
   moveNextNonce,
   readSignerNonces,
   type SignerNonces,
-  storeUnconfirmedTxCount,
+  storeClaimedTxCount,
 } from '../db/outbox/signers.js'
 import type { LeaderContext } from '../ops/context.js'
 import { failpoint } from '../ops/failpoint.js'
@@ -62,7 +62,7 @@ export class NonceKeeper {
   readonly #isLocal: boolean
   #missing: MissingNonce | null = null
   #undecided: NonceCountReport | null = null
-  #unconfirmedCount: number | null = null
+  #claimedTxCount: number | null = null
 
   constructor(options: NonceKeeperOptions) {
     this.#options = options
@@ -90,7 +90,7 @@ export class NonceKeeper {
       mended,
       isSound: decision.kind === 'sound',
       gaps: lost.length,
-      claimed: this.#unconfirmedCount,
+      claimed: this.#claimedTxCount,
     }
   }
 
@@ -132,12 +132,12 @@ export class NonceKeeper {
   async #storeDecision(decision: NonceDecision, { next }: SignerNonces): Promise<void> {
     const { pool, key, epoch } = this.#options
     const claimed = decision.kind === 'too_far' ? decision.count : null
-    if (decision.kind !== 'changed' && claimed === this.#unconfirmedCount) return
+    if (decision.kind !== 'changed' && claimed === this.#claimedTxCount) return
     await inRelayerTransaction(pool, { network: key.network, epoch }, async (client) => {
       if (decision.kind === 'changed') await moveNextNonce(client, key, next, decision.next)
-      else await storeUnconfirmedTxCount(client, key, claimed)
+      else await storeClaimedTxCount(client, key, claimed)
     })
-    this.#unconfirmedCount = claimed
+    this.#claimedTxCount = claimed
   }
 
   async #repair(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
@@ -156,7 +156,7 @@ export class NonceKeeper {
 
   /**
    * Stores that the chain has lost a confirmed transaction, as after a reorg, so that it is sent again.
-   * @returns false where another process has changed the job
+   * @returns false where the job is gone or has no nonce any more, or another process has changed it
    */
   async #sendAgain(id: string): Promise<boolean> {
     const { pool, key, epoch, nowMs } = this.#options

@@ -37,9 +37,10 @@ export const seededAlarmText = (network: Network): string =>
   `${network}: parked jobs of the kind execute: 1`
 
 /**
- * Sends the sample transactions (seeds) on a network's chains, or finds those of an earlier start. On the hub: a name
- * that one wallet won and another lost, a second name, the names of the communities, and a transaction that stays
- * pending. On the spoke, if any: a message that stays undelivered. The communities are made later, through the API.
+ * Sends the sample transactions (seeds) on a network's chains, or finds the transactions of an earlier start. On the
+ * hub: a name that one wallet won and another lost, a second name, the names of the communities, and a transaction that
+ * stays pending. On the spoke, if any: a message that stays undelivered. The communities are made later, through the
+ * API.
  */
 export async function seedNetwork(hub: LocalChain, spoke: LocalChain | undefined): Promise<Seed> {
   const [{ finalized, lost }, pending, bridging] = await Promise.all([

@@ -105,7 +105,7 @@ function withLinkCard(place: PageLocation): PageFile {
   return { ...indexPage, text, isOfName: Boolean(name) }
 }
 
-/** The page of a name, for clients that send no `Accept: text/html`, such as those that draw cards. */
+/** The page of a name, for clients that send no `Accept: text/html`, such as services that draw cards. */
 export const namePage = (name: string): PageFile => withLinkCard({ page: 'name', name })
 
 /** Robots may read the pages, and no answers of the API. */

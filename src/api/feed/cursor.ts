@@ -18,7 +18,10 @@ export interface PagePosition {
   floor: number
   /** Stored address of the actor, null for all actors. */
   from: Buffer | null
-  /** Time bound of the walk, Unix ms; null for none, and once the walk has found an event at or after this time. */
+  /**
+   * Time bound of the walk, Unix ms. Null without a bound, and once the bound has been replaced by an event number
+   * (`floor`).
+   */
   sinceMs: number | null
 }
 

@@ -63,8 +63,8 @@ const REFUSAL_BY_ERROR_CODE: Readonly<Record<string, HttpMessage>> = {
 /**
  * Sets the limits that `createServer` does not take, and answers malformed HTTP in JSON. A connection that sends many
  * requests without waiting for their responses is closed. A proxy has to limit the connections of one address.
- * @returns function that closes connections without a running request, including connections that never had a request,
- * as browsers open in advance. Node counts the latter as busy, so a closing server would wait for them for ever
+ * @returns function that closes connections without a running request. Among them are connections that never had a
+ * request, as browsers open in advance: Node counts such connections as busy, so a closing server would wait for ever
  */
 export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIONS): () => void {
   /** Number of requests of each open connection that wait for their responses. */

@@ -119,19 +119,19 @@ function lagOf({ caughtUp, isMirror, mirrorAgeMs, state, nowMs }: HubState): Lag
 
 const toSeconds = (ms: number): number => Math.round(ms / 1_000)
 
-/** Network, block and the block's time: `mainnet 21000000 2026-11-20T08:00:00.000Z`. */
+/** Network, block and the block's timestamp: `mainnet 21000000 2026-11-20T08:00:00.000Z`. */
 function asOfText(network: Network, hub: HubState): string | null {
   if (hub.block === null || hub.block < 0) return null
-  const ms = blockTimeMs(hub.block, hub.state) ?? hub.atMs
+  const ms = estimateBlockTimestampMs(hub.block, hub.state) ?? hub.atMs
   return `${network} ${hub.block} ${isoTimestamp(ms)}`
 }
 
 /**
- * Time of a confirmed block, ms. For the newest finalized block this is the header's time. For an older block, the
- * usual time between blocks is subtracted from the time of a newer header; the result may be slightly too early. Null
- * where no header is known.
+ * Timestamp of a confirmed block, ms. For the newest finalized block this is the header's timestamp. For an older
+ * block, the usual time between blocks is subtracted from the timestamp of a newer header, so the result may be slightly
+ * too early. Null where no header is known.
  */
-function blockTimeMs(block: number, state: HubState['state']): number | null {
+function estimateBlockTimestampMs(block: number, state: HubState['state']): number | null {
   if (!state) return null
   const { confirmed, confirmedMs, latest, headMs, blockMs } = state
   const isFinalized = confirmed !== null && confirmedMs !== null

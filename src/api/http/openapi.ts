@@ -90,7 +90,7 @@ function registerSharedComponents(registry: OpenAPIRegistry) {
     const [description, type] = RESPONSE_HEADERS[name]
     return registry.registerComponent('headers', name, { description, schema: { type } }).ref
   }
-  /** References to the headers of a response; undefined for none. */
+  /** References to the headers of a response; undefined for a response without headers. */
   const headersOf = (names: readonly HeaderName[] = []) =>
     names.length === 0 ? undefined : Object.fromEntries(names.map((name) => [name, headerOf(name)]))
   registry.register('Error', ErrorSchema)

@@ -6,7 +6,7 @@ const PRIVATE_HEADERS = { ...VARY_ON_KEY, 'cache-control': 'private, no-store' }
 
 /**
  * Adds cache headers to a response of a route with an authentication rule. A response made for a key must not be cached
- * for others.
+ * for other callers.
  * @param isPublic the response was made without a session
  */
 export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>

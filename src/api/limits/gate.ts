@@ -39,7 +39,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
   })
 
   /**
-   * Meter of a request's address, regardless of its API key. @param prefix of the bucket's name, for a separate limit
+   * Meter of a request's address. The request's API key is not counted. @param prefix of the bucket's name, for a
+   * separate limit
    */
   const ofAddress = ({ address }: HttpExchange, prefix = ''): RequestMeter =>
     new RequestMeter(buckets, [
@@ -47,8 +48,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     ])
 
   /**
-   * Finds an API key. The previous result is returned, undefined for none, if the look-up fails or takes too long, or
-   * if the client's address has looked up too many keys.
+   * Finds an API key. The previous result (undefined without one) is returned if the look-up fails or takes too long,
+   * or if the client's address has looked up too many keys.
    */
   const findKey = async (id: string, hash: Buffer, client: HttpExchange) => {
     const known = keys.get(id)

@@ -26,7 +26,7 @@ export interface QuoteRequest {
   isTestnet: boolean
 }
 
-/** A quote with its referral: 32 bytes, the id of a cluster or an address; null for none. */
+/** A quote with its referral: 32 bytes, the id of a cluster or an address; null without a referral. */
 export type WithReferral<Quote> = Quote & { referral: Buffer | null }
 
 /**

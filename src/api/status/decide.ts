@@ -63,7 +63,7 @@ export interface TxDetails {
 
 /** The status of a transaction, in the order of the response's fields after `tx`. */
 export interface TxStatus extends StatusAnswer, TxDetails {
-  /** The transaction that used the nonce of this one. The status is the replacement's. */
+  /** Another transaction that used this transaction's nonce. The status is that transaction's. */
   replacedBy?: string
   /** Block or slot of the transaction's own chain. */
   block?: number

@@ -123,7 +123,10 @@ export async function findSentPackets({ context, tx }: TxStatusQuery): Promise<S
   return { ...packets, sentMs: first.sentMs, origin, trouble, ...blocksOf(messages) }
 }
 
-/** The reason why a payment is refused regardless of the hub's decision; null for none. */
+/**
+ * Why a payment is never relayed to the hub: it matches no quote of ours, or its payer reclaimed it before the hub
+ * received it. Null for any other payment.
+ */
 function refusalOf(payment: PaymentWithProgress): SentPacket['refusal'] {
   if (payment.isForeign) return 'quote_mismatch'
   return payment.outcome === 'reclaimed' && !payment.received ? 'reclaimed' : null

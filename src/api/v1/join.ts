@@ -143,9 +143,9 @@ function bundleJson(
   return { clusterName, wallets: wallets?.split(' ').filter(Boolean).map(walletJson) ?? null, asOf }
 }
 
-/** @param entry the wallet's name and the hex of its stored address, `name:hex` */
-function walletJson(entry: string) {
-  const [name, stored] = entry.split(':')
+/** @param nameAndAddress the wallet's name and the hex of its stored address, `name:hex` */
+function walletJson(nameAndAddress: string) {
+  const [name, stored] = nameAndAddress.split(':')
   const { text, type } = decodeWallet(Buffer.from(stored!, 'hex'))
   return { address: text, type, name }
 }

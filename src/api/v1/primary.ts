@@ -78,7 +78,7 @@ const createPrimaryNameRoute = (primaryNames: PrimaryNameTransactionsBuilder | n
  */
 const CURRENT_NAME_TIMEOUT_MS = 3_000
 
-/** The primary name that an account has now; null for none, and where it cannot be read. */
+/** The primary name that an account has now; null where it has no primary name, or the name cannot be read. */
 async function readCurrentName(
   context: Context,
   chainId: number,

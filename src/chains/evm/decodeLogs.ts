@@ -154,7 +154,7 @@ const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
  * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Skips logs
  * of third-party contracts that clusterd's contracts could not emit.
  * @param call the node that returned the logs, which also returns the receipts of a spoke's transactions
- * @param timeOf a log's block time, ms
+ * @param timeOf timestamp of a log's block, ms
  * @throws RefutedAnswerError for a log that its contract can't have emitted; RpcError for a receipt that the node does
  * not return
  */

@@ -39,9 +39,10 @@ export const baseFeePerGasOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees)
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
 /**
- * Fees that replace a transaction in the mempool: both fields 10 % higher, or a fresh estimate where that is higher.
+ * Fees that replace a transaction in the mempool: each field 10 % higher, or as in a fresh estimate limited by the cap
+ * where that is higher.
  * @param capWei highest price of a unit of gas
- * @returns null where the cap does not allow the raise
+ * @returns null where 10 % more is above the cap
  */
 export function replacementGasFees(
   previous: GasFees,

@@ -44,7 +44,10 @@ export interface AgreementOptions<T> {
  * `NodeAnswers` creates instances, so `givers` is never made up.
  */
 class AgreedAnswer<T, Node = { readonly host: string }> {
-  /** The nodes that support the answer, each once. After `agreement`, the first gave the returned answer. */
+  /**
+   * The nodes that support the answer, each once. In a result of `NodeAnswers.agreement`, the first node is the one
+   * whose answer is returned.
+   */
   readonly givers: readonly Node[]
   readonly #answer: T
 

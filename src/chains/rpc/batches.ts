@@ -1,4 +1,4 @@
-/** Runs `ask` for all items: for `size` items at once, then for the next. @returns the answers in the items' order */
+/** Runs `ask` for all items, in batches of `size` one after the other. @returns the answers in the items' order */
 export async function mapInBatches<T, R>(
   items: readonly T[],
   size: number,

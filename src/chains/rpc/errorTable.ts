@@ -98,10 +98,11 @@ export const STATUS_AND_REVERT_TABLE: readonly ErrorRow[] = [
 ]
 
 /**
- * Rows for all other errors: by code, then by wording, which is the least reliable. A refusal ends a call, so only an
- * error by the rules of the EVM counts as a refusal. Errors of sent transactions need no wordings,
- * since `broadcastTransaction` asks for the transaction's hash. Wordings for pruned state are in evm/transactions.ts,
- * for mints in solana/tokens.ts.
+ * Rows for all other errors. The first matching row counts. Unambiguous codes come first, then wordings, then codes
+ * that nodes also use for reverts and rate limits. A row is `refused` only for a revert, an EVM rule or running out of
+ * gas, because a refusal ends the call. There are no wordings for errors of sent transactions: `broadcastTransaction`
+ * asks the node for the transaction's hash. Wordings for pruned state are in evm/transactions.ts, for mints in
+ * solana/tokens.ts.
  */
 export const RPC_ERROR_TABLE: readonly ErrorRow[] = [
   { source: 'JSON-RPC 2.0', fault: 'unable', reason: 'method_missing', codes: [-32_601] },

@@ -54,7 +54,7 @@ export class RefutedAnswerError extends RpcError {
   }
 }
 
-/** Nodes refuse a transaction that none of them has. The reason and the message are those of one node's error. */
+/** Nodes refuse a transaction that none of them has. The reason and the message come from one node's error. */
 export class RefusedByNodesError extends RpcError {
   override name = 'RefusedByNodesError'
 

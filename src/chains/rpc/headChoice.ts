@@ -1,7 +1,7 @@
 /** The newest block that a node reports. */
 export interface NodeHead {
   height: number
-  /** Time of the block, ms. Null where the node does not return it. */
+  /** Timestamp of the block, ms. Null where the node does not return it. */
   timeMs: number | null
 }
 
@@ -22,13 +22,13 @@ interface HeadComparisonLimits {
   leastBlockMs: number
 }
 
-/** Longest time by which a block's time may be ahead of this host's clock, ms. */
+/** Longest time by which a block's timestamp may be ahead of this host's clock, ms. */
 const MAX_CLOCK_LEAD_MS = 300_000
 
 /**
  * Compares the heads of several nodes of a chain. With three or more nodes the median counts. With two, the higher head
- * is accepted if its block's time explains the distance. A head that is not a number never makes other nodes count as
- * behind.
+ * is accepted if its block's timestamp explains the distance. A head that is not a number never makes other nodes count
+ * as behind.
  * @param heads null where a node did not answer
  */
 export function classifyHeads(
@@ -55,8 +55,9 @@ function medianOf(heads: readonly NodeHead[]): number {
 }
 
 /**
- * Height with which heads are compared if at most two are valid. Null for none. Of two, the higher counts if it is at
- * most `behindBlocks` ahead, or if its block's time explains the lead. Otherwise the lower counts.
+ * Height with which heads are compared if at most two are valid. Null without a valid head. Of two heads, the higher
+ * head counts if it is at most `behindBlocks` ahead, or if its block's timestamp explains the lead. Otherwise the lower
+ * head counts.
  */
 function referenceHeightOf(
   heads: readonly NodeHead[],

@@ -87,7 +87,7 @@ export type RpcNodes<Hash extends string = string> = Pick<RpcPool<Hash>, keyof R
 
 /**
  * Several nodes of one chain. Calls go to the first healthy node. A failing node rests, longer after each failure.
- * After the rest, one background call checks whether the node answers again. Nodes of another chain are not used.
+ * After its rest, one background call checks whether the node answers again. Nodes of another chain are not used.
  */
 export class RpcPool<Hash extends string> {
   readonly label: string
@@ -178,8 +178,8 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Runs the work on every node, except nodes that asked to wait, and failing nodes if enough others are left. Nodes
-   * whose call fails are left out of the result.
+   * Runs the work on every node, except nodes that asked to wait, and failing nodes if enough other nodes are left.
+   * Nodes whose call fails are left out of the result.
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
    * @throws ChainUnavailableError when fewer nodes answer; RpcError of fault refused where none answers and two refuse
    */
@@ -367,7 +367,7 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Nodes in the order of preference, without those that asked to wait. If a healthy node can take the calls, starts
+   * Nodes in the order of preference, without nodes that asked to wait. If a healthy node can take the calls, starts
    * background checks of nodes whose rest has ended.
    */
   #inOrder(): RpcNode[] {

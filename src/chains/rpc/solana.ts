@@ -8,7 +8,7 @@ import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nod
 /** Commitment level of a block (`confirmed`: two thirds of the stake voted for it; `finalized`: irreversible). */
 export type Commitment = 'confirmed' | 'finalized'
 
-/** Several nodes of one Solana cluster; genesis hashes in base58. */
+/** RPC nodes of one Solana cluster. Its genesis hash is a base58 string. */
 export type SolanaRpc = RpcNodes
 
 const TIMEOUT_MS = 20_000

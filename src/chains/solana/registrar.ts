@@ -16,13 +16,13 @@ export interface RegistrarState {
   proposedAdmin: PublicKey | null
   relayAuthority: PublicKey
   treasuryAuthority: PublicKey
-  /** Number of payments for names on the hub; the first has sequence 1. */
+  /** Number of payments for names on the hub; the first payment has sequence 1. */
   sequence: bigint
   /** Lamports of settled payments that the treasury authority has not withdrawn. */
   keptLamports: bigint
   /** Lamports of payments that are not settled, refunded or reclaimed. */
   heldLamports: bigint
-  /** Number of payments for community names; the first has sequence 1. */
+  /** Number of payments for community names; the first payment has sequence 1. */
   communitySequence: bigint
   /** Time after which a payer may take an undecided payment back, seconds. */
   reclaimSeconds: bigint

@@ -46,7 +46,7 @@ export function signingAccountOfOptions({
 
 /** What sending needs besides the steps. */
 interface DeploymentContext {
-  /** By label. */
+  /** Chains by label. */
   chains: ReadonlyMap<string, DeploymentChain>
   /** Account that signs; null if the options name no key. */
   account: LocalAccount | null

@@ -140,7 +140,7 @@ interface OpenedEvmChain extends OpenedChain {
 
 const isEvmChain = (opened: OpenedChain): opened is OpenedEvmChain => 'evm' in opened
 
-/** The hub of a network among the opened chains; undefined for none. */
+/** The hub of a network among the opened chains; undefined where its hub is not opened. */
 export const findHubChain = (opened: readonly OpenedChain[], network: string) =>
   opened.filter(isEvmChain).find(({ evm }) => evm.network === network && evm.role === 'hub')?.evm
 

@@ -14,7 +14,7 @@ export type AirdropWithoutClaimCounts = Omit<DecodedRow<StoredAirdrop>, 'state'>
   state: AirdropState
 }
 
-/** An airdrop with its claims: `seen` counts those in all blocks on chain, `confirmed` those in confirmed blocks. */
+/** An airdrop with its claims: `seen` counts claims in all blocks on chain, `confirmed` claims in confirmed blocks. */
 export type Airdrop = AirdropWithoutClaimCounts & { claimed: { seen: number; confirmed: number } }
 
 /** Fields of an airdrop that are not null once its distributor is set. */
@@ -98,7 +98,7 @@ const SET_DISTRIBUTOR = `UPDATE airdrops SET label = $3, distributor = $4, token
 
 /**
  * Sets the contract that pays an airdrop, and the block from which its claims are indexed.
- * @returns false where nothing changed
+ * @returns false where the airdrop has this contract and block already
  * @throws AirdropError where the community has no airdrop, or claims were made at another distributor
  */
 export async function setDistributor(

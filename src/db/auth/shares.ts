@@ -34,7 +34,7 @@ export async function storeEncryptedKeyShare(
  * generation, and wallets verified in the cluster in which it was generated. Listing the address in another cluster
  * gives nobody a share.
  * Null for other callers, and where there is no share. One statement answers all cases in the same time, because it is
- * private that an address was generated here if its wallet entry is private.
+ * private that an address was generated here if its wallet row is private.
  * @returns the share, and whether the caller requested the wallet
  */
 export const findWalletShare = prepareSingleRow<

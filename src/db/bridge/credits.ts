@@ -38,7 +38,10 @@ export const findCreditsOfAddress = prepareStatement<Credit & { rows: number }, 
 /** A credit, with the stored address of the bidder who owns the credit. */
 export type OwnedCredit = Credit & Pick<HubCreditChange, 'wallet'>
 
-/** Sum of the credits that a hub transaction gave for its direct bids, with the owner of the first. Null for none. */
+/**
+ * Sum of the credits that a hub transaction gave for its direct bids, with the owner of the first credit. Null where it
+ * gave none.
+ */
 export const findCreditOfDirectBids = prepareSingleRow<OwnedCredit, [tx: Buffer]>(
   prepared(
     `SELECT wallet, eid, sum(amount_wei) OVER () AS amount_wei FROM hub_credits

@@ -179,7 +179,7 @@ export async function readGenesisHash(
   )
 }
 
-/** Position of an EVM chain in the journal: the journal has all blocks before `nextBlock`. */
+/** Cursor of an EVM chain: the journal has all blocks before `nextBlock`. */
 export type ChainCursor = Pick<ChainRow, 'nextBlock' | 'record'> & { parentHash: Buffer }
 
 const LOCK_CURSOR = prepared(

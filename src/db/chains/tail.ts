@@ -12,7 +12,7 @@ import { type DecodedRow, execute, prepared, type Queryable } from '../pg/rows.j
  * first read has no entries here: only its hash is kept.
  */
 export interface StoredUnconfirmedBlock extends Omit<DecodedRow<TailBlock>, 'network' | 'chain'> {
-  /** Entries in log order, each with its position. */
+  /** Entries in log order, each with its position on the chain. */
   entries: readonly DecodedEntry[]
 }
 

@@ -27,8 +27,8 @@ import { findRowsOfKeys, loadRegistryRowsOfBatch } from './slice.js'
 
 export type SignedChangesResult =
   /**
-   * The changes were accepted, and those with an effect were written. `clusterId` is the cluster of the last change,
-   * null for a change without a cluster.
+   * The changes were accepted, and the changes with an effect were written. `clusterId` is the cluster of the last
+   * change, null for a change without a cluster.
    */
   | { kind: 'made'; clusterId: Buffer | null }
   /** Nothing was written. `refusal` is the reason for which the first refused change was refused. */
@@ -136,7 +136,8 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
 }
 
 /**
- * Folds the changes, again without those that have no effect: they get no entry. `outcomes` are those of all changes.
+ * Folds the changes. If some have no effect, folds the other changes again, because a change without effect gets no
+ * entry. `outcomes` has the outcomes of all changes.
  * @returns the refusal of the first refused change, if any
  */
 function foldEffectiveChanges(

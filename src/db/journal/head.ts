@@ -10,7 +10,7 @@ import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree, NOW_MS_SQL } from '../pg/unavailable.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from './partitions.js'
 
-/** Another process leads the network, so this one stops writing. */
+/** Another process leads the network, so this process stops writing. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {

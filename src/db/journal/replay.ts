@@ -13,7 +13,7 @@ import { type PartitionedTable, partitionName, STATE_TABLES } from './partitions
 import { computeStateHash } from './stateHash.js'
 
 const BATCH_ENTRIES = 5_000
-/** Maximum number of `move_names` entries in a batch. Each reads and moves a thousand names. */
+/** Maximum number of `move_names` entries in a batch. Each moves up to `namesPerEntry` names (a thousand). */
 const BATCH_MOVE_ENTRIES = 16
 
 export interface ReplayHashes {

@@ -120,8 +120,8 @@ async function readNames(
 }
 
 /**
- * Loads the moves from or to loaded clusters, and the moves that the batch continues. Only the latter get their next
- * names.
+ * Loads the moves from or to loaded clusters, and the moves that the batch continues. Only the moves that it continues
+ * get their next names.
  */
 export async function loadMovesInProgress(
   db: Queryable,

@@ -6,7 +6,7 @@ import { partitionName, STATE_TABLES, type StateTable } from './partitions.js'
 
 /**
  * Columns that are hashed of each row, by table, after the network: first the key, by which the rows are ordered, then
- * the others.
+ * the other columns.
  */
 const HASHED_COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
   names: ['seq', 'tx_key, name, cluster, outcome, updated_seq'],

@@ -20,10 +20,10 @@ const STATES_BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent
 export const MAX_EVM_JOBS_PER_STEP = 1_000
 
 /**
- * Jobs on an EVM chain that may need work. Jobs that hold a nonce of any signer come first, by nonce. Then come
- * releases that are near their deadline, then other queued jobs, oldest first. An execution waits until its
- * verification is in a block. A backed-off job waits until `next_ms`, unless the hub has received its message or
- * payment meanwhile.
+ * Jobs on an EVM chain that may need work. Jobs that hold a nonce of any signer come first, by nonce, and never wait.
+ * Then come queued jobs without a nonce: releases that are near their deadline, then all other jobs, oldest first. A
+ * job without a nonce waits until `next_ms`, unless the hub has received its message or payment. An execution without a
+ * nonce also waits until its verification is in a block.
  */
 export function findDueEvmJobs(
   db: Queryable,
@@ -49,7 +49,7 @@ const MAX_SOLANA_JOBS_PER_GROUP = 200
 
 /**
  * Jobs on a Solana chain that may need work, in three groups: settlements and releases that are near their deadline,
- * then refusals, then all others. In each group, sent jobs come first, then jobs of older payments.
+ * then refusals, then all other jobs. In each group, sent jobs come first, then jobs of older payments.
  */
 export async function findDueSolanaJobs(
   db: Queryable,

@@ -14,7 +14,7 @@ const MAX_NONCE_HOLDERS = 1_000
 export interface SignerNonces {
   /** Nonce of the signer's next transaction. Null before the signer's first job. */
   next: number | null
-  /** Highest nonce that a job holds or has used. Null for none. */
+  /** Highest nonce that a job holds or has used. Null before the first such job. */
   top: number | null
   /** Jobs that hold or have used nonces from `from` on, by nonce. */
   holders: { id: string; nonce: number; state: JobState }[]
@@ -68,7 +68,7 @@ export async function moveNextNonce(
  * Stores the transaction count that the chain reports for a signer and that an operator has to confirm. Null clears the
  * stored count.
  */
-export async function storeUnconfirmedTxCount(
+export async function storeClaimedTxCount(
   client: pg.ClientBase,
   key: SignerRowKey,
   claimed: number | null,

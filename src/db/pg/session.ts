@@ -18,9 +18,9 @@ export const BEGIN_STATEMENT = 'BEGIN ISOLATION LEVEL READ COMMITTED'
 const onOff = (isOn: boolean): string => (isOn ? 'on' : 'off')
 
 /**
- * The settings that the code relies on, by name, except `application_name` and those of `PIN_SCHEMA_SQL`. Each session
- * sets all of them, so that settings of a role, a database, a server or a URL have no effect. A timeout of 0 means
- * none.
+ * The settings that the code relies on, by name, except `application_name` and the settings of `PIN_SCHEMA_SQL`. Each
+ * session sets all of them, so that settings of a role, a database, a server or a URL have no effect. A timeout of 0
+ * means none.
  */
 function settingsOf(limits: SessionLimits): Record<string, string> {
   const { statementTimeoutMs = 0, lockTimeoutMs = 0, idleTransactionMs = 0, isByIndex } = limits

@@ -56,8 +56,8 @@ interface ClusterWalletRow extends Omit<ClusterWallet, 'address'> {
 /** Maximum number of a wallet's public changes, from its addition on, that are searched for a bid that won. */
 const SEARCHED_CHANGES = 32
 /** First two bytes of the effects of a bid that won. The holder's serial follows them. */
-const WON_EFFECTS_HEX = Buffer.of(1, BID_OUTCOME.won).toString('hex')
-/** SQL: mark of the evidence that wallet `w` belongs to cluster `c`. `created` is the entry that added the wallet. */
+const WON_EFFECTS_PREFIX_HEX = Buffer.of(1, BID_OUTCOME.won).toString('hex')
+/** SQL: mark of the evidence that wallet `w` belongs to cluster `c`. `created` is the journal entry that added `w`. */
 const evidenceMarkSql = (
   l: PartitionNames,
 ): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
@@ -66,7 +66,7 @@ const evidenceMarkSql = (
       SELECT j.kind, j.effects FROM ${l.journal} j WHERE j.network = ${l.network} AND j.generation = h.generation
         AND j.actor = w.address AND j.public_count > 0 AND j.public_first >= created.public_first
       ORDER BY j.public_first LIMIT ${SEARCHED_CHANGES}
-    ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON_EFFECTS_HEX}'::bytea || int8send(c.serial)) THEN 'registered'
+    ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON_EFFECTS_PREFIX_HEX}'::bytea || int8send(c.serial)) THEN 'registered'
     ELSE 'unsigned' END`
 
 /**
@@ -152,8 +152,8 @@ export interface Invitation {
 }
 
 /**
- * Clusters that list an address in public in which the address is not verified, newest entry first. So old invitations
- * of strangers can't displace a new one.
+ * Clusters that list an address in public in which the address is not verified, newest wallet row first. So old
+ * invitations of strangers can't displace a new one.
  */
 export const findInvitations = prepareStatement<Invitation, [address: Buffer, limit: number]>(
   (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
@@ -175,7 +175,7 @@ function clusterFromRows(rows: readonly ClusterWalletRow[]): ClusterForViewer | 
   const [first] = rows
   if (!first) return null
   // A private actor is shown only while it is verified in the cluster: members who joined after it has left never saw
-  // it. An unverified entry of its address is not enough, since any member may add one.
+  // it. An unverified wallet row of its address is not enough, since any member may add one.
   const members = new Set(
     rows.flatMap(({ address, isVerified }) =>
       address && isVerified ? [address.toString('hex')] : [],

@@ -176,13 +176,13 @@ export interface OwnedCommunityName {
   name: string
   /** Stored address of the owner. */
   address: Buffer
-  /** Serial and id of the cluster in which the owner is verified in public, null for none. */
+  /** Serial and id of the cluster in which the owner is verified in public. Null without such a cluster. */
   cluster: number | null
   clusterId: Buffer | null
   /** Payment that bought the name. Null for a name without a price. */
   paid: { network: string; token: string; amount: bigint } | null
   atMs: number
-  /** Stored address of the registrant. Null where it is private. */
+  /** Stored address of the registrant. Null where the registrant is private. */
   by: Buffer | null
 }
 

@@ -75,7 +75,7 @@ export interface ClusterNameRecord {
   amountWei: bigint
   createdMs: number
   updatedMs: number
-  /** Stored address of the actor of the newest change. Null where it is private. */
+  /** Stored address of the actor of the newest change. Null where the actor is private. */
   updatedBy: Buffer | null
 }
 

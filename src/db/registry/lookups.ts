@@ -27,7 +27,7 @@ export async function readDistinctInputs<Input, Row extends { ord: number }>(
   return keys.map((key) => rows.get(key) ?? null)
 }
 
-/** Result of a look-up by address: a wallet entry, or a name below a community. */
+/** Result of a look-up by address: a wallet of a cluster, or a name below a community. */
 export interface AddressLookupResult {
   /**
    * With `isOfCommunity`, the community's name. Otherwise the oldest name that the wallet's cluster holds, null without
@@ -41,15 +41,15 @@ export interface AddressLookupResult {
 }
 
 /**
- * SQL: public name of an address. First the entry in the cluster where the address is verified, if that cluster holds a
- * name. Then its oldest name below a community. Then the verified entry without a cluster name, or its oldest
- * unverified entry.
+ * SQL: public name of an address. The first of these that exists: the wallet row in the cluster where the address is
+ * verified, if that cluster holds a name; the oldest name of the address below a community; the verified wallet row
+ * without a cluster name; the oldest unverified wallet row.
  */
 const publicNameSql = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
     coalesce(c.name, e.wallet_name) AS wallet_name, coalesce(c.verified, e.is_verified) AS is_verified,
     c.name IS NOT NULL AS is_of_community
-  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (${publicEntrySql(l, address)}) e ON true
+  FROM (VALUES (1)) AS one LEFT JOIN LATERAL (${publicWalletWithClusterNameSql(l, address)}) e ON true
   LEFT JOIN LATERAL (
     SELECT n.community, n.name, n.verified FROM ${l.community_names} n
     WHERE (e.is_verified AND e.cluster_name IS NOT NULL) IS NOT TRUE
@@ -57,8 +57,11 @@ const publicNameSql = (l: PartitionNames, address: string): string => `
   ) c ON true
   WHERE e.wallet_name IS NOT NULL OR c.name IS NOT NULL`
 
-/** SQL: public entry of an address, with the default name of its cluster. A join, so the entry is read once. */
-const publicEntrySql = (l: PartitionNames, address: string): string => `
+/**
+ * SQL: the public wallet row of an address (`publicWalletSql`), with the oldest name that its cluster holds, or null. A
+ * join, so the wallet row is read once.
+ */
+const publicWalletWithClusterNameSql = (l: PartitionNames, address: string): string => `
   SELECT w.name AS wallet_name, w.verified AS is_verified, held.name AS cluster_name
   FROM (${publicWalletSql(l, address)}) w LEFT JOIN LATERAL (${oldestNameSql(l, 'w.cluster')}) held ON true`
 
@@ -150,7 +153,7 @@ const readWalletsOfTypes = prepareStatement<NameLookupResult & { ord: number }>(
 
 /**
  * For each input, a verified public wallet of one type in the cluster that holds a name: the wallet named `main` if it
- * has the type, or else the oldest. Null for none.
+ * has the type, or else the oldest. Null where the cluster has no such wallet, or nobody holds the name.
  * @param all `cluster`: a canonical name. `stored`: pattern for the hex of the stored address, which selects the type
  */
 export const findClusterWalletsOfTypes = (

@@ -17,7 +17,7 @@ export interface OwnedName {
   tx: Buffer
   createdMs: number
   updatedMs: number
-  /** Stored address of the actor of the newest change. Null where it is private. */
+  /** Stored address of the actor of the newest change. Null where the actor is private. */
   updatedBy: Buffer | null
 }
 

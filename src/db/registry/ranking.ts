@@ -91,9 +91,9 @@ export function rankingWorker({ pool, network }: LeaderContext): Worker {
 
 /** A cluster in the ranking by the sum of its winning bids, then by their number, then by age. */
 export interface RankedCluster {
-  /** From 1. */
+  /** Place in the ranking, from 1. */
   rank: number
-  /** Serial. */
+  /** Serial of the cluster. */
   cluster: number
   clusterId: Buffer
   /** The oldest name that the cluster holds. */

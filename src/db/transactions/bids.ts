@@ -71,7 +71,10 @@ interface JournalledRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'eff
 const TX_HASH_SQL = `substring(body FROM ${BID_OFFSETS.txHash + 1} FOR 32)`
 const HAS_WON_SQL = `get_byte(effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won}`
 
-/** SQL: the bids of a block of a chain, for a query with the head `h`. The index of positions finds and orders them. */
+/**
+ * SQL: the bids of a block of a chain, for a query with the head `h`. The index of chain, block and log index finds and
+ * orders the bids.
+ */
 const bidsOfBlockSql = (l: PartitionNames, chain: string, block: string): string =>
   `SELECT chain, block, log_index, at_ms, body, effects FROM ${l.journal}
    WHERE network = ${l.network} AND generation = h.generation AND chain = ${chain} AND block = ${block}
@@ -93,7 +96,7 @@ const readJournalledRows = prepareStatement<JournalledRow>(
     ORDER BY i.ord, j.log_index`,
 )
 
-/** Figures over all bids of a transaction, not only over those that are read. */
+/** Figures over all bids of a transaction, not only over the bids that are read. */
 interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWonAll'> {
   count: number
   /** Body of the first bid that won. */

@@ -47,10 +47,10 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver, the longest waiting first: webhooks that always have more hold back
- * no others. A released webhook has its last lease as a negative number, so that it can be leased at once by any clock.
- * A lease of a clock that was ahead counts as the longest waiting. One process at a time handles a webhook, and the
- * lease ends if the process dies.
+ * Leases webhooks that have something to deliver, the longest waiting first: webhooks that always have more do not
+ * hold back other webhooks. A released webhook has its last lease as a negative number, so that it can be leased at
+ * once by any clock. A lease of a clock that was ahead counts as the longest waiting. One process at a time handles a
+ * webhook, and the lease ends if the process dies.
  * @param leaseMs end of the leases, Unix ms
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too

@@ -133,7 +133,7 @@ async function restoreLocalCursor(
 }
 
 /**
- * Newest of the known blocks before block `below` that is on the chain. Null for none.
+ * Newest of the known blocks before block `below` that is on the chain. Null where the chain has none of them.
  * @param known stored block hashes, newest first
  */
 export async function findNewestCommonBlock(

@@ -205,7 +205,7 @@ const commonFields = (
   blockHash: null,
   payer: storedAddress('solana', payer),
   referral: referral.some((byte) => byte !== 0) ? Buffer.from(referral) : null,
-  // calculated from the program's deadline, since one node may invent the block's time
+  // calculated from the program's deadline, since one node may invent the block's timestamp
   paidMs: Number(reclaimableAt) * 1_000 - program.heldMs,
 })
 
@@ -264,8 +264,8 @@ export const toStoredPayments = (
 export interface PaymentRows {
   payments: Payment[]
   /**
-   * Outcomes (released, refused, reclaimed) of payments that were read, also those of earlier transactions whose
-   * payment was read only now.
+   * Outcomes (released, refused, reclaimed) of payments that were read. An outcome may be in an earlier transaction if
+   * its payment was read only now.
    */
   outcomes: ConfirmedPaymentOutcome[]
 }

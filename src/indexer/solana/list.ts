@@ -11,7 +11,7 @@ import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 const MAX_PAGE_SIGNATURES = 1_000
 /**
  * Maximum number of transactions in a list. If there are more, the list keeps the oldest half million or more, and a
- * later list has the rest.
+ * later list has the remaining transactions.
  */
 const MAX_LISTED = 1_000_000
 /**

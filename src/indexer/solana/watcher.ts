@@ -95,7 +95,7 @@ export type PaymentWatchOutcome =
 /**
  * Writes a program's payments from a network's Solana chain to the database: lists transactions (list.ts), reads them as two
  * nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch.
- * The relayer delivers stored payments for names to the hub; the judge (../judge.ts) decides those for community
+ * The relayer delivers stored payments for names to the hub; the judge (../judge.ts) decides payments for community
  * names.
  */
 export class PaymentWatcher {
@@ -181,7 +181,7 @@ export class PaymentWatcher {
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
     if (list) await this.#storeTail(memory, Math.max(startSlot, confirmed - LATE_SLOTS))
-    // no block time is read here: the time at which the head's slot last rose is used as the head's time
+    // no block's timestamp is read here: the time at which the head's slot last rose is used as the head's time
     if (latest > (this.state.latest ?? -1)) this.state.headMs = this.#nowMs()
     Object.assign(this.state, {
       latest,
@@ -346,7 +346,7 @@ export class PaymentWatcher {
 
 /** Payments that the program counts and no listed transaction contains. */
 interface Shortfall {
-  /** Since when, ms. */
+  /** Time since which payments are missing, ms. */
   sinceMs: number
   /** Time after which all transactions are read again, ms. Then it is doubled. */
   rereadAfterMs: number

@@ -63,7 +63,7 @@ export type DeliveryOutcome = {
 
 /**
  * Delivers the next message of a webhook, at least once and in order: a message is sent only after the receiver has
- * accepted the one before. A restart of the feed is a separate message, after which the feed is sent from its
+ * accepted the previous message. A restart of the feed is a separate message, after which the feed is sent from its
  * beginning.
  * @throws errors of `readFeed` where the database is unavailable; the webhook's lease then expires
  */

@@ -9,26 +9,26 @@ export interface RulesVersion {
 
 /** A price stays valid this long after it was replaced, because a payer signs some time after the quote. */
 export const PRICE_GRACE_MS = 30 * 60_000
-/** Block times are truncated to seconds. */
-const BLOCK_TIME_PRECISION_MS = 1_000
+/** Block timestamps are truncated to seconds. */
+const BLOCK_TIMESTAMP_PRECISION_MS = 1_000
 
 /** Rules in force at a time; null before the first version. */
 export function rulesAtTime(history: readonly RulesVersion[], ms: number): CommunityRules | null {
   return history.findLast(({ atMs }) => atMs <= ms)?.rules ?? null
 }
 
-/** Rules in force at the end of the second to which a block's time is truncated. */
+/** Rules in force at the end of the second to which a block's timestamp is truncated. */
 export const rulesAtBlock = (
   history: readonly RulesVersion[],
   blockMs: number,
-): CommunityRules | null => rulesAtTime(history, blockMs + BLOCK_TIME_PRECISION_MS - 1)
+): CommunityRules | null => rulesAtTime(history, blockMs + BLOCK_TIMESTAMP_PRECISION_MS - 1)
 
 /** Rules in force at any moment from 30 min before a block until the block. */
 export function rulesWithinPriceGrace(
   history: readonly RulesVersion[],
   blockMs: number,
 ): CommunityRules[] {
-  const until = blockMs + BLOCK_TIME_PRECISION_MS - 1
+  const until = blockMs + BLOCK_TIMESTAMP_PRECISION_MS - 1
   const since = blockMs - PRICE_GRACE_MS
   return history
     .filter(({ atMs }, i) => {

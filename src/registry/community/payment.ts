@@ -82,7 +82,7 @@ export interface PaymentDecisionInputs {
 /**
  * Decides whether a confirmed payment registers its name: the rules may have changed since its quote. The payment is
  * refunded unless the outcome is `registered`. The minimum amount is the lowest price in force from 30 min before the
- * block (`lowestPriceWithinGrace`). All other rules are those in force at the block.
+ * block (`lowestPriceWithinGrace`). All other rules count as in force at the block.
  */
 export function decideCommunityPayment(
   payment: CommunityPayment,

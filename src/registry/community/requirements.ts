@@ -22,8 +22,8 @@ export interface RequirementInputs {
   /** Balances of the required tokens, by `<network>/<token>`; 0 where the wallet can have none. */
   balances: ReadonlyMap<string, bigint>
   /**
-   * Required cluster names in which the wallet is verified in public. A private entry does not count, because a met
-   * requirement would reveal the entry.
+   * Required cluster names in which the wallet is verified in public. A private wallet row does not count, because a
+   * met requirement would reveal the row.
    */
   verifiedIn: ReadonlySet<string>
 }

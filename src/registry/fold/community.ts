@@ -57,7 +57,7 @@ type CommunityNameRequest = CommunityNameRegistration & {
   rules: CommunityRules | null
   /** The actor's cluster. */
   cluster: number | null
-  /** `claimAccountOfAssignment`. */
+  /** Result of `claimAccountOfAssignment`. */
   claim: Buffer | null
 }
 

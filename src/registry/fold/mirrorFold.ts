@@ -249,7 +249,7 @@ type EventArgument<Method extends keyof MirrorState> = Parameters<MirrorState[Me
 
 /**
  * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`;
- * both have the same effects.
+ * both kinds have the same effects.
  */
 function contentOf(
   events: readonly PublicEvent[],

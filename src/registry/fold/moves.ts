@@ -5,15 +5,16 @@ import type { ClusterName, JournalRow, NameMoveRow } from './rows.js'
 import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js'
 
 /**
- * Moves the names of a cluster to the cluster that its last verified wallet enters. From the entry that decides the
- * move on, the target owns all of the names. That entry writes the new owner into the rows of the first names, at most
- * `namesPerEntry`, with an event for each. Further `move_names` entries (parts of the move) do so for the others,
- * oldest first.
+ * When the last verified wallet of a cluster (the source) enters another cluster (the target), the source's names move
+ * there. The target owns all of them from that entry on. The entry writes the new owner into the rows of the oldest
+ * names, at most `namesPerEntry`, with an event for each. Further `move_names` entries (parts of the move) do so for
+ * the remaining names, oldest first.
  *
  * 1. Look-ups do not wait for the parts: they return the target as the owner also of a name whose row still has the
  * source. When a part writes that row, look-ups change only in who changed the name last, and when.
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
- * 3. A cluster takes part in at most one move. A source cannot be a target, and a target has one source.
+ * 3. A cluster is the source or target of at most one move in progress. A move that fits in one entry may still join a
+ * target.
  * 4. A target cannot lose its last verified wallet, because it has names.
  * 5. The body of a part has only the id of the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.

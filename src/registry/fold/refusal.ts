@@ -6,7 +6,7 @@ export type ChangeRefusal =
   | { code: 'not_found' }
   /** The signer isn't listed in the cluster. */
   | { code: 'not_invited' }
-  /** The address isn't in the signer's cluster; null when the signer has none. */
+  /** The address isn't in the signer's cluster; null when the signer has no cluster. */
   | { code: 'not_in_cluster'; address: Buffer | null }
   /** The cluster lists the address under another name. */
   | { code: 'wallet_exists'; address: Buffer }

@@ -21,7 +21,7 @@ export interface JournalHead {
 /** Keys of the rows that a batch may read. Byte strings are texts made by `mapKey`. */
 export interface RegistryRowKeys {
   names: Set<string>
-  /** Wallets whose verified entry is needed. Each may also create a cluster. */
+  /** Wallets whose verified wallet row is needed. Each of them may also create a cluster. */
   wallets: Set<string>
   /** Signers of changes, a part of `wallets`. Their clusters are loaded in full. */
   actors: Set<string>
@@ -92,8 +92,8 @@ export interface LoadedRegistryRows {
    */
   nextClusterNumber: Map<string, number>
   /**
-   * Clusters loaded in full, by serial: clusters of actors, of communities' owners and of privately verified bidders,
-   * and clusters that a change names.
+   * Clusters loaded in full, by serial: clusters of actors and of communities' owners; clusters that a change refers to
+   * by id; and, if the batch has bids, clusters of the batch's privately verified wallets.
    */
   clusters: Map<number, ClusterState>
   /** Serials of the existing clusters that the batch refers to by their id, by `mapKey` of the id. */

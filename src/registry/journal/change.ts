@@ -79,8 +79,8 @@ const COMMUNITY_CHANGES = {
      */
     met: wordField.nullable(),
     /**
-     * True for an assignment to the actor's cluster after a claim, regardless of the requirements. Allowed once per
-     * cluster, and once per claim.
+     * True for an assignment to the actor's cluster after a claim, which need not meet the requirements. Allowed once
+     * per cluster, and once per claim.
      */
     isAssigned: z.boolean(),
   }),

@@ -46,7 +46,7 @@ export interface Entry {
   txKey: bigint | null
   /** Time of the block or request of the entry, ms. The journal's timestamp may differ (see `foldEntriesToRows`). */
   causeMs: number
-  /** Body by kind. `minimum`: wei as 32 bytes. Others: see bid.ts, change.ts and payment.ts. */
+  /** Body by kind. `minimum`: wei as 32 bytes. Other kinds: see bid.ts, change.ts and payment.ts. */
   body: Buffer
   /**
    * Version of the rules that decide the entry (ruleset.ts). A new entry gets the newest version where it is decoded.

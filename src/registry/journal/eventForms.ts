@@ -52,7 +52,7 @@ export const clustersOfEvent = <Cluster>(event: V1Event<Cluster>): NonNullable<C
     isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
   )
 
-/** Cluster that an event belongs to; null for none. */
+/** Cluster that an event belongs to: the first cluster among its fields. Null for an event without a cluster. */
 export const clusterOfEvent = <Cluster>(event: V1Event<Cluster>): NonNullable<Cluster> | null =>
   clustersOfEvent(event)[0] ?? null
 

@@ -31,7 +31,7 @@ type ValuesOf<F extends EventFields, Cluster, V1> = {
     : never]: EventFieldValues<Cluster>[F[Key]['kind']]
 }
 
-/** Types of events in the API's v0.1. It shows several of our event types as one of these, and leaves out others. */
+/** Event types in the API's v0.1. It shows several of our types as one of these, and leaves out all other types. */
 export type V01EventType = 'register' | 'updateWallet' | 'removeWallet'
 
 /** Fields of a wallet in a cluster that events show. */
@@ -40,8 +40,8 @@ export interface PublicWallet {
   isVerified: boolean
   isBackedUp: boolean
 }
-/** A wallet in a cluster. */
-interface WalletPlace {
+/** Key of a wallet in a cluster. */
+interface ClusterWalletKey {
   cluster: string
   wallet: Buffer
 }
@@ -49,9 +49,9 @@ interface WalletPlace {
 /** State of a mirror. A method throws for an event that does not fit the state. */
 export interface MirrorState {
   createCluster(event: { cluster: string }): void
-  addWallet(event: WalletPlace & PublicWallet): void
-  changeWallet(place: WalletPlace, change: Partial<PublicWallet>): void
-  removeWallet(place: WalletPlace): void
+  addWallet(event: ClusterWalletKey & PublicWallet): void
+  changeWallet(key: ClusterWalletKey, change: Partial<PublicWallet>): void
+  removeWallet(key: ClusterWalletKey): void
   registerName(event: { name: string; amountWei: bigint; cluster: string }): void
   transferName(event: { name: string; cluster: string; from: string }): void
   registerCommunityName(event: {

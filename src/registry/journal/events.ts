@@ -19,7 +19,7 @@ export interface FeedRow {
   effects: Buffer
 }
 
-/** Public event with its position in the feed. */
+/** Public event with its number in the feed. */
 export interface NumberedEvent<Event> extends Pick<FeedRow, 'actor' | 'atMs'> {
   /** Number of the event within its network and generation, from 1, without gaps. */
   number: number
@@ -27,7 +27,7 @@ export interface NumberedEvent<Event> extends Pick<FeedRow, 'actor' | 'atMs'> {
 }
 
 export interface FeedItem extends NumberedEvent<PublicEvent> {
-  /** Position of the event within its entry, from 0. */
+  /** Place of the event within its entry, from 0. */
   place: number
   /** Number of events of its entry. */
   count: number
@@ -46,7 +46,7 @@ export interface FeedCursor {
 export const feedCursorAfter = ({ number, place, count }: FeedItem): FeedCursor =>
   place + 1 < count ? { first: number - place, skip: place + 1 } : { first: number + 1, skip: 0 }
 
-/** Events of an entry with their positions, in order. */
+/** Public events of a journal row, in order, each with its feed number and its place in the entry. */
 export const feedItemsOf = (row: FeedRow): FeedItem[] =>
   publicEvents(row).map((event, place) => {
     const { publicFirst, publicCount: count, actor, atMs } = row

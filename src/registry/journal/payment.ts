@@ -20,7 +20,7 @@ const paymentSchema = z.strictObject({
   /** Community and name as the payment has them: bytes32, which may be no valid names. */
   community: wordField,
   name: wordField,
-  /** Referrer as bytes32, null for none. */
+  /** Referrer as bytes32, null without a referrer. */
   referral: wordField.nullable(),
   /**
    * Time of the payment, ms: the time of its block. For a payment to a Solana program, the time from which it can be

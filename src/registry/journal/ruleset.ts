@@ -2,7 +2,7 @@
 export interface Ruleset {
   /** Maximum number of wallets per cluster. */
   maxClusterWallets: number
-  /** Maximum number of names that one entry moves. Later entries move the others (fold/moves.ts). */
+  /** Maximum number of names that one entry moves. Later entries move the remaining names (fold/moves.ts). */
   namesPerEntry: number
 }
 

@@ -1,4 +1,4 @@
-/** 0.01 ETH. */
+/** 0.01 ETH. Used unless the minimum bid is higher. */
 const DEFAULT_AMOUNT_WEI = 10_000_000_000_000_000n
 
 /** Amount of a bid whose request gives no amount. @param minimumWei minimum bid of the hub */

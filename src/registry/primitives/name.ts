@@ -7,7 +7,7 @@ export const DEFAULT_WALLET_NAME = 'main'
 export const withoutTrailingSlash = (input: string): string =>
   input.endsWith('/') ? input.slice(0, -1) : input
 
-/** Canonical cluster name of a text in paths and lists: `foobar`, `foobar/` and `FooBar` give the same. */
+/** Canonical cluster name of a text in paths and lists: `foobar`, `foobar/` and `FooBar` give the same name. */
 export const parseClusterName = (input: string): string | null =>
   parseName(withoutTrailingSlash(input))
 

@@ -5,7 +5,10 @@ export type Network = (typeof NETWORKS)[number]
 /** Codes of the networks in the columns `network` of the database. Never renumber. */
 export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 
-/** Path of one of a network's two transparency logs, of the feed or of evidence. Log names and tile URLs contain it. */
+/**
+ * Place of one of a network's two transparency logs: of the feed, or of evidence. Log names and tile URLs contain this
+ * text.
+ */
 export type LogPlace = Network | `${Network}/evidence`
 
 /** Codes of transparency logs, in place of a network's code. Never renumber. */

@@ -12,7 +12,7 @@ export interface BundleWallet {
   name: string
   isVerified: boolean
   evidence: EvidenceMark
-  /** Name that the wallet registered on the hub since it was added, according to the service's log. Null for none. */
+  /** Name that the wallet registered on the hub since it was added, by the service's log. Null without such a name. */
   registeredName: string | null
   /** Date of the signature. Null where the wallet has not signed. */
   signedAt: string | null
@@ -26,7 +26,7 @@ export interface ContractEvidence {
   signature: string | null
   /** SHA-256 of the signature's text, in place of a signature that is too long. */
   signatureHash: string | null
-  /** Newest block of the hub when the service asked the wallet's chain. */
+  /** Newest block of the hub when the service asked the wallet's chain. Null where the log has none. */
   block: number | null
 }
 

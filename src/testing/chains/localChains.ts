@@ -138,7 +138,7 @@ export interface RunningChain extends LocalChainDefinition, HubOnlyContracts {
 }
 
 /**
- * Chooses the chains to start: those with one of the labels and in one of the networks. An undefined list chooses all.
+ * Chooses the chains to start: chains with one of the labels, in one of the networks. An undefined list allows all.
  * @throws Error for an unknown label, a spoke without its hub, or if no chain is left
  */
 export function chooseLocalChains(

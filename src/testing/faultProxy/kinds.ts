@@ -69,8 +69,8 @@ function appliesToMethod(kind: FaultKind, method: string): boolean {
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFaultKind => kind in ANSWER_KINDS
 
 /**
- * Chooses a call's fault, at most one; null for none. With probabilities, the choice depends only on these, the seed,
- * the method and the ordinal, so it is reproducible.
+ * Chooses a call's fault; null for a call without a fault. With probabilities, the choice depends only on the
+ * probabilities, the seed, the method and the ordinal, so it is reproducible.
  */
 export function chooseFault(seed: number, faults: Faults, request: ProxiedCall): FaultKind | null {
   const { method, ordinal } = request

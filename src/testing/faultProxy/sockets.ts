@@ -2,7 +2,8 @@ import { WebSocket } from 'ws'
 import type { FaultyPipe } from './pipe.js'
 
 /**
- * JSON-RPC methods that are forwarded over the node's WebSocket, without faults. All others are forwarded over HTTP.
+ * JSON-RPC methods that are forwarded over the node's WebSocket, without faults. All other methods are forwarded over
+ * HTTP.
  */
 const SUBSCRIPTION_METHODS = ['eth_subscribe', 'eth_unsubscribe']
 

@@ -114,7 +114,10 @@ let guard: ChildProcess | undefined
 /** Running children by process id, each with the signal that the guard sends to it. */
 const guardedChildren = new Map<number, NodeJS.Signals>()
 
-/** Starts the guard, which ends this process's children when this process has ended. @returns the guard's process id */
+/**
+ * Starts the guard, which ends this process's children when this process has ended. A running guard is reused.
+ * @returns the guard's process id
+ */
 export function startChildGuard(): number {
   if (!guard) {
     guard = spawn('sh', ['-c', GUARD_SCRIPT], {

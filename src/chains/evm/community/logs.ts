@@ -33,7 +33,7 @@ export const decodePaymentOutcomes = (logs: readonly RawLog[]): ConfirmedPayment
 /**
  * Decodes the logs of a payments contract, in order. A `Held` log with the payment's id follows each `Bid` log.
  * `runningHashInputs` checks the id.
- * @param timeOf a log's block time, ms
+ * @param timeOf timestamp of a log's block, ms
  * @throws RefutedAnswerError where a node left a `Held` log out
  */
 export function decodeCommunityPayments(

@@ -89,7 +89,8 @@ const SYMBOL_PATTERN = /^[\x21-\x7e]{1,16}$/
 async function readTokenUnit(call: RpcCall, token: Hex): Promise<TokenUnit> {
   const [decimals, answer] = await Promise.all([
     askToken(call, token, encodeContractCall(erc20Abi, 'decimals', [])),
-    // called without the probe, and any error answer means "no symbol": a precompile's error may have any text
+    // calls the token directly: the probe contract of `askToken` returns only one word of the answer, and a symbol is a
+    // string. Any JSON-RPC error except a rate limit means "no symbol", because a precompile's error may have any text.
     fallbackOnExpectedError(
       call<unknown>('eth_call', [{ to: token, data: SYMBOL_CALL, gas: SYMBOL_GAS }, 'latest']),
       isErrorAnswer,

@@ -33,8 +33,8 @@ export interface RunningHashInput {
   /** Index of the contract in `contractsWithRunningHash`. */
   contractIndex: number
   /**
-   * Block time, topics and data of the event as 32-byte words, in hex without a prefix. For an event of the payments
-   * contract: block time, first topic and payment id.
+   * Block timestamp, topics and data of the event as 32-byte words, in hex without a prefix. For an event of the
+   * payments contract: block timestamp, first topic and payment id.
    */
   words: string
 }
@@ -92,11 +92,11 @@ export function decodeRunningHashes(
 }
 
 /**
- * Inputs by which a chain's logs extend its contracts' running hashes: block time and 32-byte words of each event, in
- * the order in which the contract hashes them.
+ * Inputs by which a chain's logs extend its contracts' running hashes: block timestamp and 32-byte words of each event,
+ * in the order in which the contract hashes them.
  * @param logs all logs that `logFilterOfContracts` requests, in order, each with exactly the words of its event
  * (`isWellFormedContractLog`)
- * @param timeOf a log's block time, ms
+ * @param timeOf timestamp of a log's block, ms
  * @throws RefutedAnswerError for a payment whose id is not the hash of its fields
  */
 export function runningHashInputs(

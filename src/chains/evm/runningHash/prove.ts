@@ -216,7 +216,7 @@ interface RangesStart {
 
 /**
  * Source of a chain's confirmed logs. Each node's logs are checked against the running hashes at both ends of the range.
- * If the block times in the logs do not produce the hashes, the range is read again with the times of the headers.
+ * If the block timestamps in the logs do not produce the hashes, the range is read again with the headers' timestamps.
  */
 export function checkedLogRangeSource(
   chain: EvmChain,

@@ -43,7 +43,7 @@ export class RangeFetcher {
   readonly #answersByBlockHash = new LRUCache<string, ReturnType<RunningHashReader>>({
     max: MAX_CACHED_HASHES,
   })
-  /** False after a `foldAhead` that failed: block times in the logs may be wrong, so headers are read. */
+  /** False after a `foldAhead` that failed: block timestamps in the logs may be wrong, so headers are read. */
   #allowsLogTimes = true
 
   /** @param isShared true while the process serves requests: ranges are smaller then */

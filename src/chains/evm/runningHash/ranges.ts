@@ -175,8 +175,8 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
 /**
  * Source of a chain's confirmed logs. Where the running hash of the logs, which the contracts keep, proves that no
  * other block has logs, the second node is asked only for the blocks in which the first node has logs.
- * @param allowsLogTimes true if block times may come from an optional field of the logs: allowed where the running hash
- * includes the times
+ * @param allowsLogTimes true if block timestamps may come from an optional field of the logs: allowed where the running
+ * hash includes the timestamps
  */
 export const logRangeSource = (
   chain: EvmChain,
@@ -222,8 +222,8 @@ interface RangeQuestion {
 const BY_HASH_BLOCKS = 8
 
 /**
- * Reads the logs of a range by block number. Up to `BY_HASH_BLOCKS` blocks are read by hash, unless block times may
- * come from the logs (`allowsLogTimes`).
+ * Reads the logs of a range by block number. Up to `BY_HASH_BLOCKS` blocks are read by hash, unless block
+ * timestamps may come from the logs (`allowsLogTimes`).
  * @throws RpcError
  */
 async function readRange(

@@ -333,7 +333,7 @@ async function joinBundle(
   const { id, wallets } = await send<Cluster>(`/v1/clusters/${subpath}`)
   const wallet = walletOfSession(account)
   const { address } = account.session!
-  // a private entry is not shown to a wallet that has not joined
+  // a private wallet is not shown to a wallet that has not joined
   const isListed = wallets.some((one) => one.address === address && !one.isPrivate)
   const effect = wallet
     ? 'Your wallet leaves the bundle that it is verified in now.'

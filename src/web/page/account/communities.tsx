@@ -118,7 +118,7 @@ async function joinCommunity(
 
 /**
  * A name of the wallet's cluster as a community: its rules and, once it is a community, a form that registers names for
- * others, and its earnings.
+ * other wallets, and its earnings.
  */
 function OwnCommunity({ name }: { name: string }) {
   const account = useAccount()

@@ -14,7 +14,10 @@ export interface Session {
   isEnded?: true
 }
 
-/** The signed-in wallet of this tab; null for none. A session whose key has ended does not survive a reload. */
+/**
+ * The signed-in wallet of this tab; null while no wallet is signed in. A session whose key has ended does not survive a
+ * reload.
+ */
 export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (session) =>
   session?.isEnded ? null : session,
 )

@@ -46,7 +46,7 @@ export interface RequestedTransaction {
   isOffer?: true
   /** undefined for a chain that is not served here. */
   chain: ChainToSendOn | undefined
-  /** Sent in this order, without the undefined ones. The last one is the payment, the others are approvals. */
+  /** In the order of sending, where undefined is skipped. The last transaction pays, earlier transactions approve. */
   transactions: readonly (EvmTransaction | string | undefined)[]
   /** Question to confirm first. It is shown with a warning about earlier payments for the same title. */
   ask?: ConfirmationQuestion
@@ -435,7 +435,7 @@ export const payableChains = ({ chains, session }: AccountState): readonly Chain
       canRegister && familyOfLabel(network).addressType === (session?.type ?? 'evm'),
   )
 
-/** The signed-in wallet's entry in its cluster; undefined where it has no cluster, or that is loading. */
+/** The signed-in wallet as its cluster lists it; undefined where it has no cluster, or the cluster is loading. */
 export const walletOfSession = ({ cluster, session }: AccountState) =>
   cluster?.wallets.find(({ address }) => address === session?.address)
 

@@ -41,7 +41,7 @@ export async function findCommunity(name: string, ask: GetRequest): Promise<Comm
 /** Maximum number of names that one request reads. */
 const NAMES_PER_REQUEST = 100
 
-/** Reads the next names that an address owns, oldest first, those below communities last. */
+/** Reads the next names that an address owns, oldest first, names below communities last. */
 export const readNextNames = <T extends { name: string } = OwnedName>(
   address: string,
   known: readonly T[],

@@ -8,7 +8,7 @@ export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
 export type SigningWalletKind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
-/** The cluster in which a wallet is verified, and with `invitations=true` the ones that only list it. */
+/** The cluster in which a wallet is verified, and with `invitations=true` clusters that only list it. */
 export type ClusterOfAddress = Answer<'GET', '/v1/clusters/address/{address}'>
 export type Invitation = NonNullable<ClusterOfAddress['invitations']>[number]
 /** A chain, and whether names can be registered on it. */
