@@ -20,8 +20,8 @@ export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 /**
  * Queue of this process for work that costs more than a look-up, without signed changes and witness submissions, which
  * have queues per network. Each piece is one database statement, or one part of a computation. Two at once leave the
- * event loop, the other connections and the database's processors to look-ups: with three, the slowest look-ups of
- * `npm run siege` take a quarter longer.
+ * event loop, the other connections and the database's processors to look-ups: with three, the median
+ * look-up of `npm run siege` takes a quarter longer.
  */
 export const expensiveWorkQueue = new FairQueue({ atOnce: 2, waiting: MAX_WAITING_EXPENSIVE_WORK })
 
