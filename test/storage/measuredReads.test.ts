@@ -20,6 +20,7 @@ const UNMEASURED: Readonly<Record<string, string>> = {
     'storeWitnessedCheckpoint',
   ]),
   deleteFullBuckets: 'deletes a fixed number of rows',
+  lockLiveSession: 'locks a row by its key',
   ...asReason('reads a table with a row per chain or process', [
     ...['findChain', 'readChainStates', 'readConfirmedBlocks', 'readFormerPaymentsContracts'],
   ]),
