@@ -170,6 +170,8 @@ export class Daemon {
       ...opening,
       signal: this.#stopping.signal,
     })
+    // whoever started this daemon waits for it once the start has ended
+    this.outdated.catch(() => {})
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
     await this.#startOps()

@@ -155,6 +155,7 @@ describe('an execution', () => {
   it.each<[what: string, method: string, answer: object]>([
     ['reverts its estimate', 'eth_estimateGas', { error: { code: 3, message: 'reverted' } }],
     ['reverts its call', 'eth_call', { error: { code: 3, message: 'reverted' } }],
+    ['refuses its fees', 'eth_feeHistory', { error: { code: 3, message: 'reverted' } }],
     ['estimates too much gas', 'eth_estimateGas', { result: MOST }],
     ['has no balance of the signer', 'eth_getBalance', { result: '0x0' }],
     ['suggests a tip that nobody pays', 'eth_maxPriorityFeePerGas', { result: MOST }],

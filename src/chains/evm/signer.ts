@@ -101,7 +101,9 @@ export function createEvmJobSender(
     async prepare(purpose: TxPurpose, valueWei: bigint): Promise<SimulatedTx> {
       const made = callFor(purpose)
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
-        made ? prepareCall(memo(ask), from, made, valueWei) : prepareTransfer(memo(ask), from)
+        failureIfRefused(
+          made ? prepareCall(memo(ask), from, made, valueWei) : prepareTransfer(memo(ask), from),
+        )
       const first = await rpc.onOneNode(simulate)
       if (!isFailure(first)) return first
       const views = await rpc.onEveryNode(simulate, isPermanent(first) ? 2 : 1)
@@ -203,6 +205,16 @@ const INSUFFICIENT_FUNDS: SimulatedTx = { failure: { class: 'transient', reason:
 
 const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
   BigInt(await ask<Hex>('eth_getBalance', [address, 'latest']))
+
+/**
+ * A node may refuse any question, also for fees. Such a refusal is a failure of that node only: as an error it would end
+ * the simulation without asking another node.
+ */
+const failureIfRefused = (simulated: Promise<SimulatedTx>): Promise<SimulatedTx> =>
+  simulated.catch((error: unknown) => {
+    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+    return { failure: { class: 'transient', reason: error.reason || 'reverted' } }
+  })
 
 const isFailure = (simulated: SimulatedTx): boolean => 'failure' in simulated
 

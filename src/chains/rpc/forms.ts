@@ -68,7 +68,7 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
     })
     .nullable(),
   getAccountInfo: z.object({ context, value: account.nullable() }),
-  getBalance: withValue(number),
+  getBalance: withValue(z.int().nonnegative()),
   getBlockHeight: number,
   getBlockTime: number.nullable(),
   getEpochInfo: z.object({ absoluteSlot: number, blockHeight: number }),
