@@ -192,7 +192,7 @@ export const readDraftChainsFile = (file: string): DraftChainsFile =>
 export const missingNewFieldsOfChainsFile = (file: string): NewField[] =>
   missingNewFields(chainsFileJsonSchema(), readJson(file))
 
-/** JSON schema of a chains file. */
+/** JSON schema of a chains file as it is written, before defaults. A type without a JSON schema accepts any value. */
 export const chainsFileJsonSchema = (): JsonSchema =>
   z.toJSONSchema(sectionsSchema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 

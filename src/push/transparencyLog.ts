@@ -259,9 +259,11 @@ async function addWitnessSignatures(
   return formatSignedNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
 }
 
+/** What the next signature depends on, besides the stored logs. */
 interface SigningContext {
   /** Identity of the database that is read. */
   server: string
+  /** Log that was signed last, which the new log must continue. Null where none is known. */
   signed: StoredTransparencyLog | null
 }
 

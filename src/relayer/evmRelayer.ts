@@ -318,7 +318,8 @@ export class EvmRelayer extends ChainRelayer {
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
       return async () => ((await save(toParkedJob(row, reason))) ? 'parked' : 'stale')
-    // a signed transaction stays valid until a cancel has used its nonce. Then the job is parked like an unsigned job.
+    // a signed transaction can be mined until a cancel has used its nonce. This requests the cancel, after which the job
+    // is queued without a nonce, and is parked above if the reason still holds
     if (reason !== null && row.release === null)
       return async () =>
         (await save({ ...row, release: 'queue', reason, nextMs: 0 })) ? 'failed' : 'stale'

@@ -139,10 +139,11 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
 /**
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. The key of a wallet may sign either form; a contract (ERC-1271) has to sign the bound form.
- * @param recovered wallet whose key the message has to request; only a bound message can request a key
+ * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names the wallet is
+ * accepted, and only for `RECOVERY_MAX_AGE_MS`
  * @param membership cluster that the message has to name as the wallet's
- * @returns the signed message, whether it is the plain message, and the nonce of a bound message if the client chose a
- * part of the nonce, else an empty text
+ * @returns the wallet, the signing date (`signingMs`, Unix ms), the signed `message`, whether it has the plain form, and
+ * the bound message's nonce if the client sent one, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * date outside its window or another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer

@@ -127,9 +127,9 @@ function asOfText(network: Network, hub: HubState): string | null {
 }
 
 /**
- * Timestamp of a confirmed block, ms. For the newest finalized block this is the header's timestamp. For an older
- * block, the usual time between blocks is subtracted from the timestamp of a newer header, so the result may be slightly
- * too early. Null where no header is known.
+ * Estimates the timestamp of a confirmed block, ms: exact for the newest finalized block. From the timestamp of that block
+ * (of the newest block, where no finalized one is known) the median time between blocks is subtracted for each block in
+ * between, so the result may be too early or too late. Null where no timestamp is known.
  */
 function estimateBlockTimestampMs(block: number, state: HubState['state']): number | null {
   if (!state) return null

@@ -42,7 +42,8 @@ export interface PaymentAccount extends UndecidedPaymentKey {
   reclaimableAt: bigint
 }
 
-type Accounts = Readonly<Record<string, PublicKey>>
+/** Addresses of an instruction's accounts, by their names in the IDL. */
+type AccountAddresses = Readonly<Record<string, PublicKey>>
 
 /**
  * An account of an instruction, as the IDL declares it. `address` is set where all deployments use the same account.
@@ -72,7 +73,7 @@ export function createRegistrarClient(programIdText: string) {
   const payment = ({ payer, quoteId }: Pick<UndecidedPaymentKey, 'payer' | 'quoteId'>) =>
     address('payment', payer.toBytes(), quoteId)
   /** Accounts of this deployment, by their names in the IDL. */
-  const deploymentAccounts: Accounts = {
+  const deploymentAccounts: AccountAddresses = {
     state,
     treasury,
     event_authority: eventAuthority,
@@ -86,7 +87,7 @@ export function createRegistrarClient(programIdText: string) {
   const instruction = (
     name: string,
     args: object,
-    given: Accounts,
+    given: AccountAddresses,
     rest: readonly AccountMeta[] = [],
   ): TransactionInstruction => {
     const declared = registrarIdl.instructions.find((one) => one.name === name)!

@@ -29,7 +29,7 @@ interface ListJobsOptions extends OutboxOptions {
 
 const JOB_STATES = Object.keys(JOB_STATE) as JobState[]
 
-/** `clusterd outbox list`: prints the relayer's jobs. */
+/** `clusterd outbox list`: prints the relayer's jobs. Without `--state` or `--all`, confirmed jobs are left out. */
 export async function printJobs(options: ListJobsOptions): Promise<void> {
   const { state, all, limit } = options
   const states = JOB_STATES.filter((one) =>

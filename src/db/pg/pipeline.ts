@@ -4,7 +4,7 @@ import type pg from 'pg'
 /** Anything that runs a query: a pool, or a client in a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-/** Pools and connections that go through a pooler such as PgBouncer. */
+/** Pools and connections that go through a pooler such as PgBouncer. Their statements are sent unnamed. */
 export const connectionsThroughPooler = new WeakSet<object>()
 
 /** Socket of a connection, which the driver's types do not declare. */

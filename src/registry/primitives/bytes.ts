@@ -28,5 +28,5 @@ export function bigIntToWord(value: bigint): Buffer {
   return Buffer.from(value.toString(16).padStart(64, '0'), 'hex')
 }
 
-/** Look-up key of a transaction hash: its first 8 bytes. Readers also compare the whole hash. */
+/** Look-up key of a transaction: the first 8 bytes of its hash or signature. Not unique: readers compare the whole. */
 export const txKeyOfHash = (hash: Buffer): bigint => hash.readBigInt64BE(0)

@@ -35,12 +35,13 @@ type TabMessage = { asks: true } | { gives: Session } | { ended: string | undefi
 
 /** Forgets the session in this tab, and in every other tab that has the same key. Does not revoke the key. */
 export function endSession(token = sessionState.get()?.token): void {
-  forgetSession()
+  clearTabSession()
   endedToken = token
   tabChannel?.postMessage({ ended: token } satisfies TabMessage)
 }
 
-function forgetSession(): void {
+/** Clears the session and the sent transactions of this tab only. */
+function clearTabSession(): void {
   sessionState.set(null)
   forgetSentTransactions()
 }
@@ -64,5 +65,5 @@ if (tabChannel)
     const isNew = !session && Date.now() - askedMs < HANDOVER_MS
     // a slow tab may give the session after another one has ended it
     if ('gives' in data && isNew && data.gives.token !== endedToken) sessionState.set(data.gives)
-    if ('ended' in data && session && session.token === data.ended) forgetSession()
+    if ('ended' in data && session && session.token === data.ended) clearTabSession()
   }

@@ -10,8 +10,8 @@ import { SearchBox } from '../parts/search.js'
 const REQUESTED_EVENTS = 40
 /** Maximum number of events shown. */
 const MAX_SHOWN_EVENTS = 10
-const FEED_PAUSE_MS = 2_000
-const OVERVIEW_PAUSE_MS = 5_000
+const FEED_POLL_MS = 2_000
+const OVERVIEW_POLL_MS = 5_000
 /** Lag of a chain's index from which the page shows a warning, seconds. */
 const BEHIND_SECONDS = 60
 
@@ -50,10 +50,10 @@ export function Home() {
   const newest = useApi<{ items: FeedEvent[] }>(
     `/v1/events?orderBy=newest&limit=${REQUESTED_EVENTS}`,
     {
-      everyMs: FEED_PAUSE_MS,
+      everyMs: FEED_POLL_MS,
     },
   )
-  const overview = useApi<Overview>('/v1/overview', { everyMs: OVERVIEW_PAUSE_MS })
+  const overview = useApi<Overview>('/v1/overview', { everyMs: OVERVIEW_POLL_MS })
   useTitle('')
   return (
     <>

@@ -81,8 +81,8 @@ export interface ConnectedAccount {
    */
   send(chain: ChainToSendOn, transaction: EvmTransaction | string): Promise<string>
   /**
-   * Whether the chain that the wallet has chosen has executed a transaction. Only of EVM wallets.
-   * @throws RevertedError
+   * Returns true once a transaction has a receipt on the wallet's current chain. Only EVM wallets have this method.
+   * @throws RevertedError if the receipt reports a revert
    */
   isExecuted?(tx: string): Promise<boolean>
 }
