@@ -31,7 +31,7 @@ describe.skipIf(!commit)('an upgrade under load', () => {
   const processes: ClusterdProcess[] = []
 
   beforeAll(async () => {
-    old = buildCommit(commit!)
+    old = buildCommit(commit!, 'recovery')
     stack = await startStack({ chains: ['1'], seeds: false, blockMs: 400 })
     await stack.daemon.kill('SIGTERM')
     // the old one may know no names of ENS

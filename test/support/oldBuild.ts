@@ -28,10 +28,11 @@ export function commitBeforeNewestMigration(): string | null {
 
 /**
  * Builds a commit of this repository with this checkout's packages, once: it stays in node_modules/.cache.
+ * @param user test file with a build of its own: two files that run at once would remove each other's unfinished build
  * @returns its folder, and the file of its command line
  */
-export function buildCommit(commit: string): { folder: string; program: string } {
-  const folder = resolve('node_modules/.cache', `clusterd-${commit.slice(0, 12)}`)
+export function buildCommit(commit: string, user: string): { folder: string; program: string } {
+  const folder = resolve('node_modules/.cache', `clusterd-${user}-${commit.slice(0, 12)}`)
   const dist = join(folder, 'dist-old')
   const program = join(dist, 'cli.js')
   if (existsSync(program)) return { folder, program }

@@ -59,7 +59,7 @@ describe.skipIf(!isKnown)('at an upgrade', () => {
   const old = useWorld(() => restore(folder, `${hook.url}/done`))
   let program: string
   beforeAll(() => {
-    program = buildCommit(commit).program
+    program = buildCommit(commit, 'backlog').program
   })
   const sources: ClusterdProcess[] = []
   const balancer = useWorld(() => startBalancer(() => sources))

@@ -43,7 +43,7 @@ describe.skipIf(!isKnown)('processes of two builds', () => {
     await one.ready()
     return Object.assign(one, { stop: () => one.end() })
   }
-  const build = () => buildCommit(commit)
+  const build = () => buildCommit(commit, 'mixed')
   const earlier: ClusterdProcess = useWorld(() => start(build().program))
   const replay = () => runCli(['journal', 'replay'], { DATABASE_URL: old.databaseUrl })
   const EQUAL = /^mainnet: \d+ entries of generation \d+, equal/m
