@@ -57,9 +57,7 @@ export function createExpressApp(
     const meter = gate.ofAddress(exchange)
     const { url = '', headers } = exchange.req
     const messageOf = (answer: Answer) =>
-      isTrpcUrl(url)
-        ? withCredentialHeaders(toHttpMessage(answer), headers.origin)
-        : toHttpMessage(answer)
+      withCredentialHeaders(url, toHttpMessage(answer), headers.origin)
     try {
       meter.spend(units)
       finish(exchange, messageOf(answerOf()), meter.rateLimitHeaders())
@@ -103,8 +101,7 @@ export function createExpressApp(
   const servePreflight = (exchange: HttpExchange): void => {
     const { url = '', headers: sent } = exchange.req
     const plain = { headers: preflightHeaders(sent) }
-    const answer = isTrpcUrl(url) ? withCredentialHeaders(plain, sent.origin) : plain
-    const headers = [...answer.headers]
+    const { headers } = withCredentialHeaders(url, plain, sent.origin)
     try {
       // preflights have a separate bucket per address
       gate.ofAddress(exchange, 'preflights of ').spend(1)

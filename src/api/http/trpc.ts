@@ -130,14 +130,17 @@ export function trpcErrorAnswer(error: ApiError, path: string): Answer {
 }
 
 /**
- * Allows a page to read a message whose request had credentials: browsers require that the message names the page's
+ * Allows a page to read a message of tRPC whose request had credentials; other messages stay as they are. Browsers require that the message names the page's
  * origin (Fetch, 3.2.5). No cookie is read, so the page gets the same data as any client.
+ * @param url of the request, or its path
  * @param origin of the page; undefined for other clients
  */
 export function withCredentialHeaders<M extends Pick<HttpMessage, 'headers'>>(
+  url: string,
   message: M,
   origin: string | undefined,
 ): M {
+  if (!isTrpcUrl(url)) return message
   const headers = message.headers.map((text, i) =>
     message.headers[i - 1] === 'access-control-allow-origin' ? (origin ?? text) : text,
   )

@@ -122,7 +122,7 @@ class RouteExchange {
     const isFound = message.status < 400 || message.status === 404
     const fields = [...this.#meter.rateLimitHeaders(), ...(isFound ? this.#asOf : [])]
     const { origin } = this.#exchange.req.headers
-    const sent = isTrpcUrl(this.#route.path) ? withCredentialHeaders(message, origin) : message
+    const sent = withCredentialHeaders(this.#route.path, message, origin)
     this.#shared.finish(this.#exchange, sent, fields, error)
   }
 

@@ -216,10 +216,12 @@ const failureIfRefused = (simulated: Promise<SimulatedTx>): Promise<SimulatedTx>
     return { failure: { class: 'transient', reason: error.reason || 'reverted' } }
   })
 
-const isFailure = (simulated: SimulatedTx): boolean => 'failure' in simulated
+const isFailure = (
+  simulated: SimulatedTx,
+): simulated is Extract<SimulatedTx, { failure: unknown }> => 'failure' in simulated
 
 const isPermanent = (simulated: SimulatedTx): boolean =>
-  'failure' in simulated && simulated.failure.class === 'permanent'
+  isFailure(simulated) && simulated.failure.class === 'permanent'
 
 async function prepareCall(
   ask: RpcCall,
