@@ -27,7 +27,7 @@ import { hasSentTransaction, MAX_BLOCKS_NODE_IS_AHEAD, planEvmJobStep } from './
 /**
  * Stores a changed job.
  * @param after the job after a step, or a function that makes the job with the signer's next nonce
- * @returns false when the job's row has changed
+ * @returns false when another process has changed the job's row
  */
 export type SaveJob = (after: JobChange<EvmJob>['after']) => Promise<boolean>
 
@@ -90,7 +90,7 @@ export async function decideJobStep(
   }
 }
 
-/** Reads the state of a job on the chain. Null while no node answers. */
+/** Reads the state of a job on the chain. Null while too few nodes answer. */
 async function readJobState(
   job: EvmJob,
   { sender, onNodeError }: JobStepDependencies,

@@ -4,7 +4,7 @@ import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
 import { hasJobEnded, type SolanaJob } from './job.js'
 
-/** State of a job's payment, as the nodes of the Solana cluster show it. */
+/** State of a job's payment: a node's answer, combined with the outcome that the payment watcher has stored. */
 export type JobPaymentState =
   /** The job can be executed. */
   | { is: 'held' }
@@ -16,10 +16,10 @@ export type JobPaymentState =
   | { is: 'unknown' }
 
 /**
- * State of a job's payment.
- * @param isHeld whether a node shows the payment's account as held
+ * Combines a node's answer with the stored outcome. Only an outcome ends a job.
+ * @param isHeld true if any node shows the payment as undecided
  * @param outcome outcome that the payment watcher has stored, as two nodes returned it where two are configured; null
- * without an outcome. Only an outcome ends a job.
+ * before the watcher has read one
  */
 export function paymentStateOfJob(
   kind: JobKind,
@@ -44,7 +44,7 @@ export interface SolanaJobSnapshot {
   height: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
-  /** State of the payment. Of a job with a transaction, read after `height`. Null while it has not been read. */
+  /** Null while it has not been read. For a job with a transaction, it is read after `height`. */
   payment: JobPaymentState | null
 }
 
@@ -86,8 +86,8 @@ function planSucceeded(payment: JobPaymentState | null, isTooLate: boolean): Sol
 }
 
 /**
- * Action for a job of which no signed transaction can be included any more. The payment's state decides whether the job
- * is done, or is signed again.
+ * Action for a job without a transaction that a block can still include. By the payment's state, the job is signed,
+ * queued again, confirmed or parked.
  */
 function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {

@@ -59,19 +59,22 @@ export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
-  /** No node accepted the transaction. */
+  /** Nodes refused the transaction, or too few answered. */
   | { is: 'refused'; hash: string; reason: string }
-  /** An attempt that sent nothing: the simulation or a node failed, or fees exceed the cap. */
+  /** An attempt without a new transaction: for example, the simulation failed, or fees exceed a cap. */
   | { is: 'failed'; failure: TxFailure }
   | { is: 'included'; hash: MinedReceipt['hash']; block: number }
   /** The block with the transaction was replaced. */
   | { is: 'reorged' }
-  /** The transactions can't execute the job any more: their nonce was used, or their blockhash expired. */
+  /** The job's transactions can no longer execute it: their nonce is used, their blockhash expired, or they failed. */
   | { is: 'expired'; feeWei: bigint; reason: string }
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
-/** @param at `head`: newest block, needed only for the event `sent` of a job with a nonce */
+/**
+ * Returns the job as it is after an event. Pure.
+ * @param at `head`: number of the newest block, needed only for the event `sent` of a job with a nonce
+ */
 export function applyJobEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: JobEvent<Tx>,

@@ -50,7 +50,7 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees may fall again, and a single node reports them; gas already paid and the value do not fall
+    // fees may fall again, or be one node's wrong answer. Gas already paid and the value do not fall.
     const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
     return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
   }
@@ -65,7 +65,7 @@ function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJ
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return record({ is: 'included', hash: mined.hash, block: mined.block })
-  // a node may have lost the receipt that another node returns
+  // a confirmed nonce and effect replace the receipt's confirmation, because a node may have lost the receipt
   if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
@@ -136,7 +136,7 @@ interface UnusedNonce {
 interface UnusedNonceRule {
   name: string
   holds(nonce: UnusedNonce): boolean
-  /** `send`: the newest transaction again. `replace`: with higher fees, or for another purpose. */
+  /** `send`: send the newest transaction, perhaps again. `replace`: sign one with higher fees or another purpose. */
   action: 'reorged' | 'wait' | 'send' | 'replace'
 }
 
@@ -178,7 +178,7 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedNonceRule[] = [
     action: 'send',
   },
   {
-    // while an earlier nonce is unused, higher fees do not help; the node may have dropped the transaction
+    // while an earlier nonce is unused, higher fees do not help. Nodes may have dropped the transaction, so it is sent.
     name: 'an earlier nonce is unused too',
     holds: ({ seen }) => seen.nonce === 'later',
     action: 'send',
@@ -280,8 +280,8 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 
 /**
  * Fees of the next transaction with the same nonce. Null if the cap does not allow them. A transaction that no node
- * accepted needs no minimum raise: a repeat offers twice its fees, up to the cap, and a cancel a fresh estimate. To
- * replace an accepted transaction, nodes require fees that are 10 % higher.
+ * accepted needs no minimum raise: the next one for the same purpose offers twice its fees, up to the cap, and a cancel
+ * offers a fresh estimate. To replace an accepted transaction, nodes require fees that are 10 % higher.
  */
 function nextFees(
   tx: EvmJobTx,
