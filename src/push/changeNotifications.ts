@@ -35,8 +35,9 @@ export class ChangeNotifications {
   }
 
   /**
-   * Reads at once, and again after each change of a network, until a read returns a result. A change that is notified
-   * during a read causes another read, so no change is missed. While the database is unavailable, the wait continues.
+   * Reads immediately, then after each change of the network and every `POLL_EVERY_MS`, until a read returns a result.
+   * A change that is notified during a read causes another read, so no change is missed. A read that fails, as while
+   * the database is unavailable, counts as no result.
    * @param read returns null for no result
    * @returns null where the signal or `end` ended the wait
    * @throws errors of our own code
@@ -64,7 +65,7 @@ export class ChangeNotifications {
     }
   }
 
-  /** Ends all waits. Waits that begin later end at once. */
+  /** Ends all waits. A wait that begins later returns null without a read. */
   end(): void {
     this.#ended.abort()
     for (const network of NETWORKS) this.#notify(network)

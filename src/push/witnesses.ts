@@ -27,8 +27,8 @@ const MAX_ANSWER_CHARACTERS = 16_384
 export class Witness {
   readonly name: string
   /**
-   * Time since which all requests to the witness have failed, by `performance.now()`, and the last reason. Null while
-   * the witness signs.
+   * Time since which all requests to the witness have failed, by `performance.now()`, and the last reason. Null where
+   * the last request succeeded, and before the first one.
    */
   failing: { sinceMs: number; why: string } | null = null
   readonly #settings: WitnessSettings

@@ -47,8 +47,8 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     alarms = counts.flatMap(webhookAlarms)
   }
   /**
-   * Delivers a message and stores its outcome. A message that fails unexpectedly is delivered again when its lease
-   * has expired.
+   * Delivers a webhook's next message and stores the outcome. After an unexpected error, the message is delivered again
+   * once the webhook's lease has expired.
    */
   const deliverOne = async (hook: LeasedWebhook): Promise<void> => {
     const { id, network, url } = hook
@@ -104,7 +104,7 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     },
   }
   const done = runWorkers([worker], { log, loops, signal }).finally(() => Promise.all(underWay))
-  // without webhooks, a new block causes no database query
+  // without webhooks, a change of a network causes no database query
   return { notify: () => void (count > 0 && notify.notify()), done }
 }
 
