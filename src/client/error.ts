@@ -1,6 +1,6 @@
 import type { Schemas } from './types.js'
 
-/** Error codes of failures on the client's side. */
+/** Error codes that only the client uses. A response with such a code gets `unexpected`. */
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
 /** Error codes of the service and of the client. */
@@ -27,7 +27,7 @@ const INVISIBLE_PATTERN =
 const escapeCharacter = (character: string): string =>
   `\\u{${character.codePointAt(0)!.toString(16)}}`
 
-/** Error of every failed call: an error response, or no response. */
+/** Error of a failed call: an error response, no response, or data that failed its verification. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
   /** HTTP status, 0 where there was no response. */

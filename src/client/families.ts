@@ -30,14 +30,15 @@ export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
 /** Parts of a wallet that are needed to sign in. */
 interface Signer {
+  /** Address. */
   wallet: string
   /** Signs a text. @returns the signature in the form that the service accepts */
   sign(message: string): Promise<string>
 }
 
 /**
- * Makes a wallet's signer, by chain family; null for a wallet of another form. EVM is the last family, because its
- * signer accepts any form.
+ * Functions that make a wallet's signer, by chain family. Each returns null for a wallet of another form. EVM is the
+ * last family, because its function accepts any form.
  */
 const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
   QuoteFamily,
