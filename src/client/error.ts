@@ -4,8 +4,8 @@ import type { Schemas } from './types.js'
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
 /** Error codes of the service and of the client. */
-type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
-type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
+type ErrorCode = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
+type ErrorFields = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
 /** HTTP statuses of a rate limit, an outage, or a proxy whose service is down. */
 const TRANSIENT_STATUSES = [429, 502, 503, 504]
@@ -38,9 +38,9 @@ export class ClusterdError extends Error {
   declare readonly body: unknown
   /** @param code error code of the HTTP API (`not_found`, …), or of the client (`network`, `timeout`, …) */
   constructor(
-    readonly code: Code | (string & {}),
+    readonly code: ErrorCode | (string & {}),
     message: string,
-    { status = 0, retryAfterMs, body, cause }: Failure = {},
+    { status = 0, retryAfterMs, body, cause }: ErrorFields = {},
   ) {
     super(message.replaceAll(INVISIBLE_PATTERN, escapeCharacter), cause ? { cause } : {})
     this.status = status

@@ -10,7 +10,7 @@ const MAX_ENTRIES_PER_STEP = 256
  * indexer. The tables then grow by about 5,000 entries a second.
  */
 const PAUSE_MS = 100
-const IDLE_MS = 1_000
+const IDLE_PAUSE_MS = 1_000
 
 /**
  * Copies new events of a network's feed into the tables for SQL readers, in steps, after the first catch-up of the
@@ -23,7 +23,7 @@ export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 
     name: 'the events of SQL',
     fields: { network },
     pollMs: PAUSE_MS,
-    idleMs: IDLE_MS,
+    idleMs: IDLE_PAUSE_MS,
     maxBusySteps: 1,
     async step() {
       const last = await readSqlFeedCopy(pool, network)

@@ -52,7 +52,7 @@ const holdingTimeFraction = (
  * A payment is delivered only until this fraction of its holding time has passed, so that its payer does not reclaim
  * the payment after its delivery.
  */
-const DELIVERY_TIME_SHARE = 0.9
+const MAX_DELIVERY_TIME_FRACTION = 0.9
 
 function deliveryCall(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
   const isQueued = row.state === 'queued'
@@ -74,7 +74,7 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
   const isBack = outcome === 'refused' || outcome === 'reclaimed'
-  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > DELIVERY_TIME_SHARE))
+  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > MAX_DELIVERY_TIME_FRACTION))
     return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NO_REFERRAL }

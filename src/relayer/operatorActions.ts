@@ -7,7 +7,7 @@ import { parkJobOnceUnmineable, resumeJob, retryJob } from './machine/job.js'
 const JOB_CHANGE_BY_ACTION = { retry: retryJob, park: parkJobOnceUnmineable, resume: resumeJob }
 export type OperatorJobAction = keyof typeof JOB_CHANGE_BY_ACTION
 
-/** Attempts to change a job, which a running daemon may change at the same time. */
+/** Maximum number of attempts to change a job, which a running daemon may change at the same time. */
 const MAX_TRIES = 20
 
 /** @throws Error with one sentence where there is no such job */

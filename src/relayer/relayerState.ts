@@ -59,7 +59,7 @@ interface RelayerGauge {
   value(state: RelayerState): number | null
 }
 
-const balanceIn =
+const createBalanceReader =
   (unit: RelayerState['unit']) =>
   (state: RelayerState): number | null =>
     state.unit === unit && state.balance !== null ? Number(state.balance) : null
@@ -74,7 +74,7 @@ export const RELAYER_GAUGES: readonly RelayerGauge[] = [
   {
     name: 'clusterd_relayer_balance_wei',
     help: "Balance of the relayer's signer",
-    value: balanceIn('wei'),
+    value: createBalanceReader('wei'),
   },
   {
     name: 'clusterd_relayer_signed_today_wei',
@@ -92,7 +92,7 @@ export const RELAYER_GAUGES: readonly RelayerGauge[] = [
   {
     name: 'clusterd_relay_authority_lamports',
     help: 'Balance of the relay authority on Solana',
-    value: balanceIn('lamports'),
+    value: createBalanceReader('lamports'),
   },
 ]
 

@@ -26,7 +26,7 @@ export function outboxProblems(
   { network, missingKeys, relayers }: OutboxState,
   nowMs: number,
 ): ProblemWithAlarm[] {
-  const problems = relayers.flatMap((relayer) => problemsOfRelayer(relayer, nowMs))
+  const problems = relayers.flatMap((relayer) => problemsOfRelayerAndJobs(relayer, nowMs))
   for (const key of missingKeys)
     problems.push({
       alarm: 'ClusterdRelayKeyMissing',
@@ -44,7 +44,7 @@ export function outboxProblems(
   return problems
 }
 
-function problemsOfRelayer(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
+function problemsOfRelayerAndJobs(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
   const { network, chain, open } = relayer
   const ofRelayer = relayerProblems(relayer)
   const isStopped = ofRelayer.some(({ stopsJobs }) => stopsJobs)

@@ -93,8 +93,8 @@ export class SolanaRelayer extends ChainRelayer {
       await this.#start(rows, alive)
     } catch (error) {
       const alone = isInternalError(error) && rows.length > 1 ? rows.map((row) => [row]) : []
-      for (const row of alone) await this.guard(aboutJobs(row), () => this.#start(row, alive))
-      if (alone.length === 0) await this.guard(aboutJobs(rows), () => Promise.reject(error))
+      for (const row of alone) await this.guard(logFieldsOfJobs(row), () => this.#start(row, alive))
+      if (alone.length === 0) await this.guard(logFieldsOfJobs(rows), () => Promise.reject(error))
     }
   }
 
@@ -106,7 +106,7 @@ export class SolanaRelayer extends ChainRelayer {
     const queue = new PQueue({ concurrency: MAX_PARALLEL_TRANSACTIONS })
     return queue.addAll(
       groups.map((group, i) => async () => {
-        await this.guard(aboutJobs(group), () => work(group, i))
+        await this.guard(logFieldsOfJobs(group), () => work(group, i))
         alive()
       }),
     )
@@ -223,11 +223,11 @@ export class SolanaRelayer extends ChainRelayer {
 const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
 /** Bytes of a payment in a transaction: its accounts, their indexes in the instruction, and its sequence number. */
-const paymentBytes = ({ payment }: SolanaJobRow): number =>
-  paymentAccounts(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
+const paymentByteCount = ({ payment }: SolanaJobRow): number =>
+  paymentAccountCount(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 
 /** Accounts that a payment adds to the instruction. */
-function paymentAccounts(payment: SolanaJobRow['payment']): number {
+function paymentAccountCount(payment: SolanaJobRow['payment']): number {
   if (payment?.target.kind !== 'communityName') return 2
   return payment.money.token === NATIVE_COIN ? 3 : 6
 }
@@ -238,7 +238,7 @@ function paymentAccounts(payment: SolanaJobRow['payment']): number {
  */
 export const SOLANA_TX_CAPACITY = {
   of: () => 888,
-  takenBy: paymentBytes,
+  takenBy: paymentByteCount,
   isAlone: ({ failures }: SolanaJobRow) => failures > 0,
 }
 
@@ -252,7 +252,7 @@ function groupBySignedTx(rows: SolanaJobRows): SolanaJobRows[] {
   return [...groups.values()]
 }
 
-const aboutJobs = (rows: SolanaJobRows) => ({ jobs: rows.map(jobLogFields) })
+const logFieldsOfJobs = (rows: SolanaJobRows) => ({ jobs: rows.map(jobLogFields) })
 const HELD_PAYMENT: JobPaymentState = { is: 'held' }
 /** State of a job without a transaction. The height does not matter then. */
 const NO_TX_STATUS = { height: 0, status: null }

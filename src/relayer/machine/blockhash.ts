@@ -66,8 +66,8 @@ export function planSolanaJobStep(
   const tx = job.txs[0]!
   if (status) {
     if (!status.isConfirmed) return { do: 'wait' }
-    if (status.error === null) return planSucceeded(payment, height > tx.lastValidHeight)
-    return record({ is: 'expired', feeWei: 0n, reason: status.error })
+    if (status.error === null) return planSucceededTx(payment, height > tx.lastValidHeight)
+    return recordAction({ is: 'expired', feeWei: 0n, reason: status.error })
   }
   if (height <= tx.lastValidHeight) return { do: 'broadcast', tx }
   return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -77,12 +77,12 @@ export function planSolanaJobStep(
  * Action for a job whose transaction succeeded and is confirmed. Only the outcome of the payment that the watcher read
  * ends the job, never one node's answer.
  */
-function planSucceeded(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
+function planSucceededTx(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
-  if (payment.is === 'held' && isTooLate) return expire('expired')
+  if (payment.is === 'held' && isTooLate) return expireAction('expired')
   return payment.is === 'held' || payment.is === 'unknown'
     ? { do: 'wait' }
-    : record({ is: 'confirmed', feeWei: 0n })
+    : recordAction({ is: 'confirmed', feeWei: 0n })
 }
 
 /**
@@ -93,18 +93,18 @@ function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobActio
   switch (payment.is) {
     case 'held':
       // `job.reason` is set if a node refused the transaction, which is why no block includes the transaction
-      return job.state === 'queued' ? { do: 'sign' } : expire(job.reason ?? 'expired')
+      return job.state === 'queued' ? { do: 'sign' } : expireAction(job.reason ?? 'expired')
     case 'done':
-      return record({ is: 'confirmed', feeWei: 0n })
+      return recordAction({ is: 'confirmed', feeWei: 0n })
     case 'lost':
-      return record({ is: 'parked', reason: payment.reason })
+      return recordAction({ is: 'parked', reason: payment.reason })
     case 'unknown':
       // the watcher will read the transaction that closed the payment's account
       return job.state === 'queued'
-        ? record({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
-        : expire('closed_unseen')
+        ? recordAction({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
+        : expireAction('closed_unseen')
   }
 }
 
-const expire = (reason: string): SolanaJobAction => record({ is: 'expired', feeWei: 0n, reason })
-const record = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })
+const expireAction = (reason: string): SolanaJobAction => recordAction({ is: 'expired', feeWei: 0n, reason })
+const recordAction = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })

@@ -192,12 +192,12 @@ function changeTx<Tx extends JobTx>(
 }
 
 /** Each pause varies by up to this fraction, so that jobs that failed together do not retry together. */
-const JITTER = 0.2
+const JITTER_FRACTION = 0.2
 /**
  * Longest pause before the next attempt of a job for which others wait, ms: a payer waits for a refusal (their money
  * back), and all later transactions of the signer wait for a job that holds a nonce.
  */
-const AWAITED_PAUSE_MS = 60_000
+const MAX_AWAITED_PAUSE_MS = 60_000
 
 /**
  * Pause before the next attempt, ms.
@@ -210,7 +210,7 @@ export function backoffMs(
   random: number,
 ): number {
   const jittered = Math.round(
-    backoffPauseMs(failures, BACKOFF_PAUSES_MS.job) * (1 + JITTER * (2 * random - 1)),
+    backoffPauseMs(failures, BACKOFF_PAUSES_MS.job) * (1 + JITTER_FRACTION * (2 * random - 1)),
   )
-  return kind === 'refuse' || nonce !== null ? Math.min(jittered, AWAITED_PAUSE_MS) : jittered
+  return kind === 'refuse' || nonce !== null ? Math.min(jittered, MAX_AWAITED_PAUSE_MS) : jittered
 }
