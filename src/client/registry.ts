@@ -22,10 +22,10 @@ export interface RegistryOptions
   maxAgeMs?: number | undefined
 }
 
-type Proof = Answer<'GET', '/v1/proof'>
+type RegistryProof = Answer<'GET', '/v1/proof'>
 
 /** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
-export type VerifiedRegistry = Proof & {
+export type VerifiedRegistry = RegistryProof & {
   /** Checkpoint of the transparency log that was read, to pass as `last` next time. */
   head: TreeHeadJson
 }
@@ -84,7 +84,7 @@ export function verifyRegistry(
  */
 async function readRegistrations(
   reader: LogReader,
-  { log }: Proof,
+  { log }: RegistryProof,
   signal: AbortSignal,
 ): Promise<Registration[]> {
   if (!log?.checkpoint) throw new ClusterdError('unavailable', 'The service has no signed log now.')
@@ -104,7 +104,7 @@ async function readRegistrations(
  */
 async function checkHub(
   { hub, node, maxAgeMs }: { hub: string; node: HubNode; maxAgeMs: number },
-  { contracts, block, blockHash }: Proof,
+  { contracts, block, blockHash }: RegistryProof,
   registered: readonly Registration[],
   signal: AbortSignal,
 ): Promise<void> {

@@ -10,7 +10,7 @@ type TailResult = readonly SerializedEvent[] | 'restarted'
 /** Functions that end the waits of the streams at one position, each with the result of the read. */
 type WaitEnds = Set<(result: TailResult | null) => void>
 
-interface TailOptions {
+interface FeedTailOptions {
   pool: pg.Pool
   notifications: ChangeNotifications
   /** Receives errors of our own code, with the network. */
@@ -22,10 +22,10 @@ interface TailOptions {
  * read and serialized once.
  */
 export class FeedTail {
-  readonly #options: TailOptions
+  readonly #options: FeedTailOptions
   readonly #streams = new Map<string, WaitEnds>()
 
-  constructor(options: TailOptions) {
+  constructor(options: FeedTailOptions) {
     this.#options = options
   }
 

@@ -80,8 +80,8 @@ export abstract class ChainRelayer {
 
   /**
    * Runs the work of one job and catches its error, so that the step continues with other jobs. An error of our own
-   * code goes to `onOwnError`. Any other error is collected, and thrown at the end of the step.
-   * @param about fields that name the job, for `onOwnError`
+   * code goes to `onOwnError`. Other errors are collected, and the step throws the first one at its end.
+   * @param about log fields for `onOwnError`
    * @returns null where the work failed
    */
   protected async guard<T>(about: object, work: () => T | Promise<T>): Promise<T | null> {

@@ -108,7 +108,7 @@ export class EvmRelayer extends ChainRelayer {
     return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
   }
 
-  /** Repairs nonces, then advances due jobs, at most `MAX_TRANSACTIONS_PER_STEP` transactions of each kind of key. */
+  /** Repairs nonces, then advances transactions: `MAX_TRANSACTIONS_PER_STEP` of this key, and as many of former keys. */
   protected async advance(isBusy: boolean): Promise<boolean> {
     // a chain without deliveries is called only if a job waits
     if (!this.#options.path && !isBusy) return false

@@ -159,7 +159,7 @@ export class SolanaRelayer extends ChainRelayer {
     const { maxFee } = this.#signer
     const affordable = Number(((await this.readBalance()) - EMPTY_ACCOUNT_RENT_LAMPORTS) / maxFee)
     await this.#guardAll(groups, alive, async (group, i) => {
-      if (i < affordable) await this.#act(group, { ...NO_TX_STATUS, payment: HELD_PAYMENT })
+      if (i < affordable) await this.#act(group, { ...NO_TX_STATUS, payment: HELD_PAYMENT_STATE })
       else
         await this.#save(group, {
           is: 'failed',
@@ -253,7 +253,7 @@ function groupBySignedTx(rows: SolanaJobRows): SolanaJobRows[] {
 }
 
 const logFieldsOfJobs = (rows: SolanaJobRows) => ({ jobs: rows.map(jobLogFields) })
-const HELD_PAYMENT: JobPaymentState = { is: 'held' }
+const HELD_PAYMENT_STATE: JobPaymentState = { is: 'held' }
 /** State of a job without a transaction. The height does not matter then. */
 const NO_TX_STATUS = { height: 0, status: null }
 const paymentOf = ({ payment }: SolanaJobRow) => payment!

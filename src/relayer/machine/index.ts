@@ -131,7 +131,7 @@ function applyRefusal<Tx extends JobTx>(
   at: JobDecisionContext,
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason }
-  const paused = backOff(job, reason, at)
+  const paused = withBackOff(job, reason, at)
   return reason === REFUSED_BY_NODES ? changeTx(paused, hash, { isRejected: true }) : paused
 }
 
@@ -140,7 +140,7 @@ function applyFailure<Tx extends JobTx>(
   failure: TxFailure,
   at: JobDecisionContext,
 ): JobProgress<Tx> {
-  const paused = backOff(job, failure.reason, at)
+  const paused = withBackOff(job, failure.reason, at)
   if (failure.class === 'transient') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
@@ -174,7 +174,7 @@ function applyExpiry<Tx extends JobTx>(
   return { ...backOff(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
-function backOff<Job extends JobProgress>(
+function withBackOff<Job extends JobProgress>(
   job: Job,
   reason: string,
   { nowMs, random }: JobDecisionContext,

@@ -24,14 +24,14 @@ import {
 } from './index.js'
 import { type EvmJob, hasJobEnded } from './job.js'
 
-const WAIT: EvmJobAction = { do: 'wait' }
+const WAIT_ACTION: EvmJobAction = { do: 'wait' }
 
 export function planEvmJobStep(
   job: EvmJob,
   seen: EvmJobSnapshot,
   policy: SpendPolicy,
 ): EvmJobAction {
-  if (hasJobEnded(job)) return WAIT
+  if (hasJobEnded(job)) return WAIT_ACTION
   if (job.nonce === null) return planQueuedJob(job, seen, policy)
   if (seen.mined) return planMinedJob(job, seen, seen.mined)
   if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsedNonce(job, seen)
@@ -40,8 +40,8 @@ export function planEvmJobStep(
 
 function planQueuedJob(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
   if (seen.done === 'confirmed') return endDoneJob(job, seen, 0n)
-  if (seen.done === 'unconfirmed') return WAIT
-  if (seen.nowMs < job.nextMs) return WAIT
+  if (seen.done === 'unconfirmed') return WAIT_ACTION
+  if (seen.nowMs < job.nextMs) return WAIT_ACTION
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
   if ('failure' in seen.prepared) return failAction(seen.prepared.failure)
   const { gas } = seen.prepared
@@ -66,7 +66,7 @@ function planMinedJob(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): E
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return recordAction({ is: 'included', hash: mined.hash, block: mined.block })
   // a confirmed nonce and effect replace the receipt's confirmation, because a node may have lost the receipt
-  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT
+  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT_ACTION
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
   if (succeeded && purpose === 'deliver') return recordAction({ is: 'confirmed', feeWei })
@@ -80,12 +80,12 @@ function planMinedJob(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): E
 
 /** Action for a job with a used nonce and no receipt: wait, end or park, but never take another nonce. */
 function planUsedNonce(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
-  if (seen.nonce === 'unconfirmed') return WAIT
+  if (seen.nonce === 'unconfirmed') return WAIT_ACTION
   if (seen.done === 'confirmed') return endDoneJob(job, seen, 0n)
-  if (seen.done === 'unconfirmed') return WAIT
+  if (seen.done === 'unconfirmed') return WAIT_ACTION
   // a single node has to report twice that the nonce is used, with a pause between the reports
   if (!seen.isSure && job.reason !== REPORTED_NONCE_USED) return retryAction(REPORTED_NONCE_USED)
-  if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
+  if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT_ACTION
   return recordAction({ is: 'parked', reason: 'nonce_taken' })
 }
 
@@ -99,7 +99,7 @@ function endDoneJob(
   feeWei: bigint,
 ): EvmJobAction {
   if (!seen.isSure && reason !== REPORTED_DONE) return retryAction(REPORTED_DONE)
-  if (!seen.isSure && seen.nowMs < nextMs) return WAIT
+  if (!seen.isSure && seen.nowMs < nextMs) return WAIT_ACTION
   return recordAction({ is: 'confirmed', feeWei })
 }
 
@@ -228,7 +228,7 @@ function planUnusedNonce(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy)
     case 'reorged':
       return recordAction({ is: 'reorged' })
     case 'wait':
-      return WAIT
+      return WAIT_ACTION
     case 'send':
       return { do: 'broadcast', tx: nonce.tx }
     case 'replace':
@@ -298,7 +298,7 @@ function nextFees(
 
 /** Action for a transaction that offers less than the base fee, where a cap forbids more: wait, and later cancel. */
 function planStuckTx(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
-  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
+  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT_ACTION
   return failAction({ class: 'revert', reason: 'fees_above_cap' })
 }
 
