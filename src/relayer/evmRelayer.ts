@@ -108,7 +108,7 @@ export class EvmRelayer extends ChainRelayer {
     return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
   }
 
-  /** Repairs nonces, then advances transactions: `MAX_TRANSACTIONS_PER_STEP` of this key, and as many of former keys. */
+  /** Repairs nonces, then advances at most `MAX_TRANSACTIONS_PER_STEP` jobs of this key, and as many of former keys. */
   protected async advance(isBusy: boolean): Promise<boolean> {
     // a chain without deliveries is called only if a job waits
     if (!this.#options.path && !isBusy) return false
@@ -272,8 +272,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Takes one action on each transaction. All transactions are observed together, then signed and sent one after the
-   * other, so that their nonces follow the order of `rows`.
+   * Takes one action on each transaction. The state of all transactions is read first. Then they are signed and sent
+   * one after the other, so that their nonces follow the order of `rows`.
    * @returns the outcomes, with the changed jobs as stored
    */
   async #actOnAll(rows: readonly EvmJobRow[], context: AdvanceContext) {
@@ -322,7 +322,7 @@ export class EvmRelayer extends ChainRelayer {
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
       return async () => ((await save(toParkedJob(row, reason))) ? 'parked' : 'stale')
-    // a signed transaction can be mined until a cancel has used its nonce. This requests the cancel, after which the job
+    // a signed transaction can be mined until a cancel has used its nonce. This requests the cancel. Afterwards the job
     // is queued without a nonce, and is parked above if the reason still holds
     if (reason !== null && row.release === null)
       return async () =>

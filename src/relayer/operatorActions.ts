@@ -19,7 +19,8 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
 
 /**
  * Changes a job on an operator's request, and notifies a running daemon.
- * @throws Error with one sentence where there is no such job, nothing to change, or another job to change instead
+ * @throws Error with one sentence where there is no such job, nothing to change, or another job to change instead, and
+ * after `MAX_TRIES` attempts
  */
 export async function executeOperatorJobAction(
   pool: pg.Pool,

@@ -21,7 +21,7 @@ export interface RelayerState {
   chain: string
   /** Smallest unit of the chain's coin. */
   unit: keyof typeof DECIMALS_OF_UNIT
-  /** Account that signs and pays: on EVM chains its address, null without a key; on Solana `relay authority`. */
+  /** Account that signs and pays. On EVM chains its address, null without a key. On Solana always `relay authority`. */
   account: string | null
   /** Counts of the chain's unfinished jobs. Null before the first statistics, as are the next three fields. */
   open: readonly OpenJobCount[] | null
@@ -40,7 +40,7 @@ export interface RelayerState {
    * `MAX_STUCK_MESSAGES`. Null where no messages are delivered.
    */
   stuck: readonly Hex[] | null
-  /** Number of the account's lost nonces, which block later nonces; counted up to `MAX_LOST_NONCES`. */
+  /** Number of the account's lost nonces, which block later nonces. Counted up to `MAX_LOST_NONCES`. */
   nonceGaps: number
   /**
    * The account's transaction count on the chain, where it is so far above the stored count that an operator has to

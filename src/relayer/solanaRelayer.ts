@@ -29,7 +29,7 @@ export interface SolanaRelayerOptions extends ChainRelayerOptions {
   chain: number
   /** Null without the relay authority's key: nothing is signed. */
   signer: SolanaSigner | null
-  /** Age from which a payment that bought its community name is released, ms; less where its holding time is short. */
+  /** Age from which a payment that bought its community name is released, ms. Less where its holding time is short. */
   releaseAfterMs: number
 }
 
@@ -85,8 +85,8 @@ export class SolanaRelayer extends ChainRelayer {
   }
 
   /**
-   * Starts jobs together. If our own code fails, starts each job separately, so that one job's error does not affect
-   * other jobs.
+   * Signs and sends queued jobs. If our own code fails, starts each job separately, so that one job's error does not
+   * affect other jobs.
    */
   async #startAll(rows: SolanaJobRows, alive: () => void): Promise<void> {
     try {

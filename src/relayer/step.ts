@@ -66,8 +66,8 @@ const isChainError = (error: unknown): error is ChainUnavailableError | RpcError
 /**
  * First half of a step: reads as much of the chain's state as the plan needs, and changes nothing. A job is stepped
  * until it waits or has ended. After a crash, the stored state is enough to continue.
- * @returns second half: executes the action and stores the result; it throws errors of the store
- * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
+ * @returns the second half, which executes the action and stores the result. It throws errors of the store.
+ * @throws errors of our own code, as does the second half. Errors of nodes and signers become outcomes.
  */
 export async function decideJobStep(
   job: EvmJob,

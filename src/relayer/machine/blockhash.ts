@@ -40,7 +40,7 @@ export function paymentStateOfJob(
  * a transaction included in between is not taken for expired.
  */
 export interface SolanaJobSnapshot {
-  /** Height of the newest confirmed block. */
+  /** Height of the newest block at the configured commitment. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null

@@ -15,8 +15,8 @@ import { toParkedJob } from './job.js'
 /**
  * This module is the state machine of jobs, pure. `planEvmJobStep` (nonce.ts) and `planSolanaJobStep` (blockhash.ts)
  * choose the next action from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A
- * job gets another nonce or blockhash only after a confirmed transaction used its nonce without executing the job, or
- * its blockhash expired.
+ * job gets another nonce only after a confirmed transaction used its nonce without executing the job. It gets another
+ * blockhash only after its blockhash expired, or its transaction failed in a confirmed block.
  */
 
 /** Time and randomness for a decision about a job. */

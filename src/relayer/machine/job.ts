@@ -12,8 +12,8 @@ import {
  * confirmed transaction has used the first nonce without delivering. No job is forgotten: every state that is not final
  * has an action or a wait, and transactions are stored before they are sent.
  * Payments are refunded at most once: the program closes the account and refuses a second refund. A closed quote may be
- * paid again with the same account. So a new transaction requires that the last blockhash has expired at the configured
- * commitment, and that the account, read in a later slot, still holds the payment with the same sequence number.
+ * paid again with the same account. So a new transaction requires that the last one failed in a confirmed block, or
+ * that its blockhash expired and the account, read in a later slot, still holds the payment with this sequence number.
  */
 export type { EvmJob } from '../../chains/evm/jobView.js'
 export type SolanaJob = JobProgress<SolanaJobTx>

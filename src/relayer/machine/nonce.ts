@@ -221,7 +221,7 @@ export function describeUnusedNonce(job: EvmJob, seen: EvmJobSnapshot): UnusedNo
   }
 }
 
-/** Action for an unused nonce: send again, or replace. */
+/** Action for an unused nonce, by the first row of `UNUSED_NONCE_DECISIONS` that holds. */
 function planUnusedNonce(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
   const nonce = describeUnusedNonce(job, seen)
   switch (unusedNonceDecision(nonce).action) {
