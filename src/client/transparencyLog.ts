@@ -83,7 +83,7 @@ export interface LogOptions {
   network?: LogPlace
   /** Domain with which the log's name begins (`names.example`). Needed if the key also signs for other services. */
   domain?: string | undefined
-  /** Checkpoint that was verified last. The log may only have grown since. */
+  /** Checkpoint that was verified last. Each later checkpoint has to continue it. */
   last?: TreeHead | TreeHeadJson | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
@@ -193,7 +193,7 @@ export class LogReader {
     return compared
   }
 
-  /** Verifies the log's name and the signatures of the pinned key and of witnesses. @throws ClusterdError log_mismatch */
+  /** Verifies the log's name and the signatures of pinned key and witnesses. @throws ClusterdError log_mismatch */
   #verifyNote(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)

@@ -104,15 +104,15 @@ export async function deliverNextMessage(
   return sendMessage(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)
 }
 
-/** @param message id of the message. @param after state of the webhook if the receiver accepts the message */
+/** Sends one message. @param after state of the webhook if the receiver accepts the message */
 async function sendMessage(
   hook: LeasedWebhook,
-  message: string,
+  messageId: string,
   body: string,
   after: WebhookChange,
   { allowsPrivate, nowMs, signal }: WebhookDeliveryDependencies,
 ): Promise<DeliveryOutcome> {
-  const headers = webhookSignatureHeaders(hook.key, message, nowMs(), body)
+  const headers = webhookSignatureHeaders(hook.key, messageId, nowMs(), body)
   let reason: string
   try {
     const status = await postWebhookMessage({ url: hook.url, headers, body, allowsPrivate, signal })
@@ -129,5 +129,8 @@ async function sendMessage(
   const isParked = reason === GONE_REASON || nowMs() - failingMs > PARK_AFTER_MS
   const nextMs = nowMs() + backoffPauseMs(failures, BACKOFF_PAUSES_MS.webhook)
   const failed = { parked: isParked ? reason : null, failures, failingMs, nextMs }
-  return { after: { cursor, generation, seen, delivered, ...failed }, failure: { message, reason } }
+  return {
+    after: { cursor, generation, seen, delivered, ...failed },
+    failure: { message: messageId, reason },
+  }
 }
