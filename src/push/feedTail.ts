@@ -84,7 +84,10 @@ export class FeedTail {
 
   async #read(network: Network, generation: number, from: number): Promise<TailResult | null> {
     const { pool } = this.#options
-    const page = await readSerializedEvents(pool, network, { first: from, limit: MAX_ENTRIES_PER_READ })
+    const page = await readSerializedEvents(pool, network, {
+      first: from,
+      limit: MAX_ENTRIES_PER_READ,
+    })
     if (!page || page.generation !== generation || page.newest < from - 1) return 'restarted'
     return page.events.length > 0 ? page.events : null
   }

@@ -23,7 +23,8 @@ export function jobCallOf(
   nowMs = Date.now(),
 ): JobCall | ParkReason {
   if (row.kind === 'noop') return { kind: 'noop' }
-  if (row.kind === 'refuse' || row.kind === 'release') return refuseOrReleaseCall(row.kind, row, payments)
+  if (row.kind === 'refuse' || row.kind === 'release')
+    return refuseOrReleaseCall(row.kind, row, payments)
   if (!path) return 'foreign_packet'
   if (row.kind === 'deliver') return deliveryCall(row, path.lane.hub.contract, nowMs)
   const { lane, endpoint, messageLib } = path
@@ -74,7 +75,10 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
   const isBack = outcome === 'refused' || outcome === 'reclaimed'
-  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > MAX_DELIVERY_TIME_FRACTION))
+  if (
+    nowMs !== null &&
+    (isBack || holdingTimeFraction(payment, nowMs) > MAX_DELIVERY_TIME_FRACTION)
+  )
     return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NO_REFERRAL }
@@ -143,4 +147,5 @@ const isOnLane = (
   packet.dstEid === hub.eid &&
   packet.receiver === addressWordHex(hub.contract)
 
-const addressWordHex = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+const addressWordHex = (address: Hex): Hex =>
+  `0x${address.slice(2).toLowerCase().padStart(64, '0')}`

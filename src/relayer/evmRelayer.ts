@@ -211,7 +211,8 @@ export class EvmRelayer extends ChainRelayer {
     if (!key || at.communityPayments === null) return 0
     const nowMs = this.clock.nowMs()
     const isTime =
-      Math.abs(nowMs - this.#releasesQueuedAtMs) >= Math.min(releaseAfterMs, MAX_RELEASE_INTERVAL_MS)
+      Math.abs(nowMs - this.#releasesQueuedAtMs) >=
+      Math.min(releaseAfterMs, MAX_RELEASE_INTERVAL_MS)
     const weighsRefusals = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
     if (!isTime && !weighsRefusals) return 0
     const leastWei = weighsRefusals ? await this.#leastRefundedWei(refusalWorth) : null

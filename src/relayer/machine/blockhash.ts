@@ -106,5 +106,6 @@ function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobActio
   }
 }
 
-const expireAction = (reason: string): SolanaJobAction => recordAction({ is: 'expired', feeWei: 0n, reason })
+const expireAction = (reason: string): SolanaJobAction =>
+  recordAction({ is: 'expired', feeWei: 0n, reason })
 const recordAction = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })

@@ -171,7 +171,7 @@ function applyExpiry<Tx extends JobTx>(
     included: null,
   }
   if (job.release !== null && job.release !== 'queue') return toParkedJob(free, job.release)
-  return { ...backOff(free, reason, at), state: 'queued', release: null, alone: true }
+  return { ...withBackOff(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
 function withBackOff<Job extends JobProgress>(

@@ -52,7 +52,9 @@ function planQueuedJob(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): 
   if (job.spentWei + costWei > policy.spendCapWei) {
     // fees may fall again, or be one node's wrong answer. Gas already paid and the value do not fall.
     const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
-    return isHopeless ? recordAction({ is: 'parked', reason: 'spend_cap' }) : retryAction('fees_above_cap')
+    return isHopeless
+      ? recordAction({ is: 'parked', reason: 'spend_cap' })
+      : retryAction('fees_above_cap')
   }
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
 }
@@ -66,7 +68,8 @@ function planMinedJob(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): E
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
     return recordAction({ is: 'included', hash: mined.hash, block: mined.block })
   // a confirmed nonce and effect replace the receipt's confirmation, because a node may have lost the receipt
-  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT_ACTION
+  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed'))
+    return WAIT_ACTION
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
   if (succeeded && purpose === 'deliver') return recordAction({ is: 'confirmed', feeWei })
