@@ -17,8 +17,8 @@ export interface BundleOptions
   extends CallOptions,
     Pick<LogOptions, 'key' | 'sha256' | 'domain' | 'witnesses'> {
   /**
-   * Earlier domains of the service. Texts that wallets signed may name one of them, if the service's domain has
-   * changed.
+   * Other domains that the service has had, if its domain has changed: texts that wallets signed may name one of them.
+   * The domain in the log's name always counts.
    */
   domains?: readonly string[] | undefined
   /** Checkpoints that an earlier result returned as `heads`. The logs have to continue them. */
@@ -39,12 +39,12 @@ export interface VerifiedBundle {
 }
 
 /**
- * Reads from the signed logs of a service which wallets belong to the cluster that holds a name, and the evidence of
- * each: the wallet's own signature (`signed`), or a name that the wallet registered on the hub (`registered`;
- * `verifyRegistry` compares the registrations with the hub, which does not know clusters). Everything else depends on
- * the service: which cluster holds the name, departures of wallets, and `unsigned` wallets.
+ * Reads from the signed logs of a service which wallets belong to the cluster that holds a name, with the evidence of
+ * each wallet. `signed`: the wallet's signature. `registered`: a name that the wallet registered on the hub, which
+ * `verifyRegistry` compares with the hub. `unsigned`: none, so only the service says it. Which cluster holds the name,
+ * and which wallets have left, is also only the service's statement.
  * @throws ClusterdError not_found for a name that nobody holds, or whose change of hands the log does not show yet;
- * log_mismatch, timeout; errors of `isSignedByContract`; TypeError for a `last` that has no checkpoint of the feed
+ * log_mismatch, timeout; errors of requests and of `isSignedByContract`; TypeError for a wrong key, `last` or witness
  */
 export async function verifyBundle(
   client: Client,
@@ -87,7 +87,7 @@ export async function verifyBundle(
       last: last?.evidence ?? undefined,
     })
     const signed = await evidence.checkpoint(signal).catch((error: unknown) => {
-      // an older service, and a mirror, have no evidence log. A log that was there before must not disappear
+      // an earlier version of the service has no evidence log. A log that was there before must not disappear
       if (error instanceof ClusterdError && error.status === 404 && !evidence.last) return null
       throw error
     })

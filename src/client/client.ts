@@ -33,8 +33,8 @@ export type QuoteOn<N extends string> = N extends LabelledQuoteFamily
   : string extends N
     ? QuoteOfFamily<QuoteFamily>
     : QuoteOfFamily<'evm'>
-type AddedWallets = Input<'POST', '/v1/clusters/wallets'>['body']
-type RegistrationBelow = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
+type WalletsToAdd = Input<'POST', '/v1/clusters/wallets'>['body']
+type CommunityNameRequest = Input<'POST', '/v1/names/community/{communityName}/register'>['body']
 
 type SignInOptions = CallOptions & { chainId?: number; nonce?: string; cluster?: string }
 
@@ -86,8 +86,8 @@ export class Client {
   }
 
   /**
-   * The verified public wallets of any number of addresses, in the order of the addresses. The iterable is read as
-   * needed.
+   * For any number of addresses, in their order, the verified public wallets of each address's cluster. The iterable is
+   * read as needed.
    */
   wallets(addresses: AsyncIterable<string> | Iterable<string>, options: WalletsOptions = {}) {
     return joinWallets(this.transport, addresses, options)
@@ -155,7 +155,7 @@ export class Client {
     return this.request('POST', path, { body: request, ...options })
   }
 
-  /** Outcome of a registration's transaction. */
+  /** Status of a registration's transaction, at the time of the call. */
   status(tx: string, options?: CallOptions): Promise<TransactionStatus> {
     return this.request('GET', '/v1/names/register/tx/{tx}', { params: { tx }, ...options })
   }
@@ -185,7 +185,10 @@ export class Client {
     return this.request('GET', '/v1/refunds/{address}', { params: { address }, query, ...options })
   }
 
-  /** All public events, each once and in order: from the first event, or after `resume`. The iteration does not end. */
+  /**
+   * Public events, each once and in order: from the first event, or after `resume`. The iteration ends by `signal`, or
+   * with `follow: false` at the end of the feed.
+   */
   events(options: EventsOptions = {}): AsyncGenerator<ResumableEvent, void, undefined> {
     return followFeed(this.transport, options)
   }
@@ -240,7 +243,7 @@ export class Client {
   }
 
   /** Adds wallets to the signed-in wallet's cluster. */
-  async addWallets(wallets: AddedWallets, options?: CallOptions) {
+  async addWallets(wallets: WalletsToAdd, options?: CallOptions) {
     await this.request('POST', '/v1/clusters/wallets', { body: wallets, ...options })
   }
 
@@ -288,8 +291,8 @@ export class Client {
     return orNull(this.request('GET', '/v1/communities/{name}', { params: { name }, ...options }))
   }
 
-  /** Registers a name below a community: at once, or after the payment in `transactionInfo`. */
-  registerBelow(community: string, body: RegistrationBelow, options?: CallOptions) {
+  /** Registers a name below a community. If the name costs something, send the payment of `transactionInfo`. */
+  registerBelow(community: string, body: CommunityNameRequest, options?: CallOptions) {
     const path = '/v1/names/community/{communityName}/register'
     return this.request('POST', path, { params: { communityName: community }, body, ...options })
   }

@@ -1,11 +1,11 @@
 import type { Schemas } from './types.js'
 
-/** Error codes of failures on the client's side. */
+/** Error codes that only the client uses. A response with such a code gets `unexpected`. */
 const OWN_CODES = ['network', 'timeout', 'unexpected', 'log_mismatch', 'registry_mismatch'] as const
 
 /** Error codes of the service and of the client. */
-type Code = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
-type Failure = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
+type ErrorCode = Schemas['Error']['error'] | (typeof OWN_CODES)[number]
+type ErrorFields = Partial<Pick<ClusterdError, 'status' | 'retryAfterMs' | 'body' | 'cause'>>
 
 /** HTTP statuses of a rate limit, an outage, or a proxy whose service is down. */
 const TRANSIENT_STATUSES = [429, 502, 503, 504]
@@ -27,7 +27,7 @@ const INVISIBLE_PATTERN =
 const escapeCharacter = (character: string): string =>
   `\\u{${character.codePointAt(0)!.toString(16)}}`
 
-/** Error of every failed call: an error response, or no response. */
+/** Error of a failed call: an error response, no response, or data that failed its verification. */
 export class ClusterdError extends Error {
   override name = 'ClusterdError'
   /** HTTP status, 0 where there was no response. */
@@ -38,9 +38,9 @@ export class ClusterdError extends Error {
   declare readonly body: unknown
   /** @param code error code of the HTTP API (`not_found`, …), or of the client (`network`, `timeout`, …) */
   constructor(
-    readonly code: Code | (string & {}),
+    readonly code: ErrorCode | (string & {}),
     message: string,
-    { status = 0, retryAfterMs, body, cause }: Failure = {},
+    { status = 0, retryAfterMs, body, cause }: ErrorFields = {},
   ) {
     super(message.replaceAll(INVISIBLE_PATTERN, escapeCharacter), cause ? { cause } : {})
     this.status = status

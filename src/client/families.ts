@@ -21,6 +21,7 @@ export interface StandardWallet {
   features: object
 }
 
+/** Feature `solana:signMessage` of the Wallet Standard. */
 interface MessageSigner {
   signMessage(input: object): Promise<{ signature: Uint8Array }[]>
 }
@@ -29,19 +30,20 @@ interface MessageSigner {
 export type Wallet = EvmWallet | SolanaWallet | StandardWallet
 
 /** Parts of a wallet that are needed to sign in. */
-interface Signer {
+interface WalletSigner {
+  /** Address. */
   wallet: string
   /** Signs a text. @returns the signature in the form that the service accepts */
   sign(message: string): Promise<string>
 }
 
 /**
- * Makes a wallet's signer, by chain family; null for a wallet of another form. EVM is the last family, because its
- * signer accepts any form.
+ * Functions that make a wallet's signer, by chain family. Each returns null for a wallet of another form. EVM is the
+ * last family, because its function accepts any form.
  */
 const SIGNERS = { solana: solanaSigner, evm: evmSigner } satisfies Record<
   QuoteFamily,
-  (wallet: object) => Signer | null
+  (wallet: object) => WalletSigner | null
 >
 
 /** Chain families whose network label is the name of the family, such as `solana`. Any other label is an EVM chain. */
@@ -51,7 +53,7 @@ export const quoteFamilyOfNetwork = (network: string): QuoteFamily =>
   Object.keys(SIGNERS).includes(network) ? (network as LabelledQuoteFamily) : 'evm'
 
 /** Signer of a wallet, with its chain family. @throws TypeError for a wallet that cannot sign */
-export function walletSignerOf(wallet: Wallet): Signer & { type: QuoteFamily } {
+export function walletSignerOf(wallet: Wallet): WalletSigner & { type: QuoteFamily } {
   for (const type of Object.keys(SIGNERS) as QuoteFamily[]) {
     const signer = SIGNERS[type](wallet)
     if (signer) return { type, ...signer }
@@ -59,7 +61,7 @@ export function walletSignerOf(wallet: Wallet): Signer & { type: QuoteFamily } {
   throw new TypeError('The wallet has no account.')
 }
 
-function evmSigner(wallet: object): Signer {
+function evmSigner(wallet: object): WalletSigner {
   const evm = wallet as EvmWallet
   const account = evm.account ?? evm
   if (account.address === undefined) throw new TypeError('The wallet has no account.')
@@ -70,7 +72,7 @@ function evmSigner(wallet: object): Signer {
 }
 
 /** Signer of a Solana wallet; null for a wallet of another form. */
-function solanaSigner(wallet: object): Signer | null {
+function solanaSigner(wallet: object): WalletSigner | null {
   if ('features' in wallet) return signerOfAdapter(adapterOf(wallet as StandardWallet))
   // a viem account also has a public key, but as hex
   if ('publicKey' in wallet && typeof wallet.publicKey !== 'string')
@@ -78,7 +80,7 @@ function solanaSigner(wallet: object): Signer | null {
   return null
 }
 
-function signerOfAdapter(wallet: SolanaWallet): Signer {
+function signerOfAdapter(wallet: SolanaWallet): WalletSigner {
   if (!wallet.publicKey || !wallet.signMessage)
     throw new TypeError('The wallet is not connected, or signs no messages.')
   return {

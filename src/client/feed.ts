@@ -30,7 +30,7 @@ const MAX_PAUSE_MS = 10_000
 /**
  * Reads events from a position on: pages up to the feed's end, then the stream of new events. After a failure the
  * reading starts again with pages.
- * @throws ClusterdError feed_restarted for a new generation, and errors of refused requests
+ * @throws ClusterdError feed_restarted for a new generation, errors of refused requests, without `follow` also outages
  * @internal
  */
 export async function* followFeed(

@@ -11,7 +11,7 @@ export interface WalletsOptions extends CallOptions {
 }
 
 /**
- * Reads the verified public wallets of addresses, one request after the other.
+ * Reads the verified public wallets of each address's cluster, one request after the other.
  * @throws ClusterdError; the signal's reason
  * @internal
  */

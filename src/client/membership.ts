@@ -4,8 +4,8 @@ import { ClusterdError } from './error.js'
 export const isClusterId = (text: string): boolean => /^0x[\da-f]{64}$/i.test(text)
 
 /**
- * Checks, before a wallet signs, that the message names the requested cluster; for a cluster requested by its name,
- * that the message names any cluster. An earlier version of the service ignores the parameter.
+ * Checks, before a wallet signs, that the message names the requested cluster. If the cluster was requested by its
+ * name, any id suffices. An earlier version of the service ignores the request for a cluster.
  * @param cluster id or name; undefined where no cluster was requested
  * @throws ClusterdError unexpected
  */

@@ -22,10 +22,10 @@ export interface RegistryOptions
   maxAgeMs?: number | undefined
 }
 
-type Proof = Answer<'GET', '/v1/proof'>
+type RegistryProof = Answer<'GET', '/v1/proof'>
 
 /** Result of a comparison with the hub: the service's proof, and the checkpoint of the compared log. */
-export type VerifiedRegistry = Proof & {
+export type VerifiedRegistry = RegistryProof & {
   /** Checkpoint of the transparency log that was read, to pass as `last` next time. */
   head: TreeHeadJson
 }
@@ -37,7 +37,7 @@ const RECORD_HASH_SELECTOR = '0xd374cc21'
 /** Function selector of `ownerOf(bytes32)`. */
 const OWNER_OF_SELECTOR = '0x7dd56411'
 const DEFAULT_MAX_AGE_MS = 3_600_000
-/** Number of names whose owners are read from the hub at once. */
+/** Number of names whose owners are read from the hub in parallel. */
 const NAMES_AT_ONCE = 50
 const BASE58_ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const WORD_DIGITS = 64
@@ -52,7 +52,8 @@ const ADDRESS_PATTERN = /^(0x[\da-f]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
  * of their logs (`recordHash`), and the owner of each name in the service's signed log. The comparison does not prove
  * that the signed log has every name of the hub. With `last` it proves that no earlier entry has disappeared.
  * @param options `timeoutMs` limits the whole comparison; default: the client's limit for each request
- * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of the node
+ * @throws ClusterdError registry_mismatch, log_mismatch, unavailable, timeout; errors of requests and of the node;
+ * TypeError for a wrong key, `last` or witness
  */
 export function verifyRegistry(
   client: Client,
@@ -83,7 +84,7 @@ export function verifyRegistry(
  */
 async function readRegistrations(
   reader: LogReader,
-  { log }: Proof,
+  { log }: RegistryProof,
   signal: AbortSignal,
 ): Promise<Registration[]> {
   if (!log?.checkpoint) throw new ClusterdError('unavailable', 'The service has no signed log now.')
@@ -103,7 +104,7 @@ async function readRegistrations(
  */
 async function checkHub(
   { hub, node, maxAgeMs }: { hub: string; node: HubNode; maxAgeMs: number },
-  { contracts, block, blockHash }: Proof,
+  { contracts, block, blockHash }: RegistryProof,
   registered: readonly Registration[],
   signal: AbortSignal,
 ): Promise<void> {

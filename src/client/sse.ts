@@ -7,8 +7,8 @@ const MAX_EVENT_CHARS = 1_000_000
 export const STREAM_SILENCE_TIMEOUT_MS = 60_000
 
 /**
- * Server-sent events of a response, each with the last id that the service has sent (WHATWG HTML, 9.2). Comment lines
- * are skipped.
+ * Yields the server-sent events of a response, each with the last id that the service has sent (WHATWG HTML, 9.2).
+ * Comment lines are skipped.
  * @throws ClusterdError network, timeout, unexpected; the signal's reason
  */
 export async function* readServerSentEvents(

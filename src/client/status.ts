@@ -78,7 +78,7 @@ async function nextStatus(
       if (JSON.stringify(answer) !== JSON.stringify(last)) return answer
       pauseMs = askedMs + intervalMs - Date.now()
     } catch (error) {
-      // random jitter prevents that all clients of a service that was down return at once
+      // random jitter: the clients of a service that was down must not all return at the same time
       pauseMs = pauseMsAfterOutage(error) + intervalMs * (0.5 + Math.random())
     }
   }

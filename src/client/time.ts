@@ -1,7 +1,7 @@
 import { ClusterdError } from './error.js'
 import type { CallOptions } from './types.js'
 
-/** Largest delay of a timer, ms. A timer with a larger delay would fire at once. */
+/** Largest delay of a timer, ms. A timer with a larger delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Reason of an aborted signal. Signals of older React Native have none. */

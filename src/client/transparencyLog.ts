@@ -83,7 +83,7 @@ export interface LogOptions {
   network?: LogPlace
   /** Domain with which the log's name begins (`names.example`). Needed if the key also signs for other services. */
   domain?: string | undefined
-  /** Checkpoint that was verified last. The log may only have grown since. */
+  /** Checkpoint that was verified last. Each later checkpoint has to continue it. */
   last?: TreeHead | TreeHeadJson | undefined
   /**
    * Name of a log, such as `names.example/mainnet/5`, to accept although it does not continue `last`. Events that this
@@ -193,7 +193,7 @@ export class LogReader {
     return compared
   }
 
-  /** Verifies a note's signatures, by the pinned key under the log's name and by witnesses. @throws ClusterdError log_mismatch */
+  /** Verifies the log's name and the signatures of pinned key and witnesses. @throws ClusterdError log_mismatch */
   #verifyNote(note: string): SignedHead {
     const parsed = parseNote(note)
     const head = parsed && parseCheckpoint(parsed.text)
@@ -242,7 +242,7 @@ export class LogReader {
       for (const [i, text] of texts.entries()) yield { index: from + i, text }
   }
 
-  /** Reads, verifies and appends to `tree` the entries up to `head` that it does not have. @internal for mirrors */
+  /** Reads and verifies the entries up to `head` that `tree` does not have, and appends them. @internal for mirrors */
   async *bundles(
     head: TreeHead,
     { signal: given, tree }: { signal: AbortSignal | undefined; tree: GrowingTree },

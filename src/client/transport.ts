@@ -68,7 +68,7 @@ export class Transport {
 
   /**
    * Sends a request. Only a GET is retried.
-   * @returns the response's JSON, or its text if it is not JSON
+   * @returns the response's JSON, or on an unversioned path a text that is not JSON
    * @throws ClusterdError; the signal's reason
    */
   call(method: Method, path: string, request: ApiRequest): Promise<unknown> {

@@ -18,7 +18,7 @@ export type PathOf<M extends Method> = {
 type Operation<M extends Method, P extends PathOf<M>> =
   Paths[P] extends Record<Lowercase<M>, infer O> ? O : never
 
-type Parameters<M extends Method, P extends PathOf<M>> =
+type OperationParameters<M extends Method, P extends PathOf<M>> =
   Operation<M, P> extends { parameters: infer T } ? Required<T> : unknown
 
 /** Options of every call; `signal` cancels it. */
@@ -30,8 +30,8 @@ export interface CallOptions {
 
 /** Input of a route: `params` of its path, `query`, `body`. */
 export type Input<M extends Method, P extends PathOf<M>> = CallOptions &
-  (Parameters<M, P> extends { path: infer T } ? { params: T } : { params?: undefined }) &
-  (Parameters<M, P> extends { query: infer T } ? { query?: T } : { query?: undefined }) &
+  (OperationParameters<M, P> extends { path: infer T } ? { params: T } : { params?: undefined }) &
+  (OperationParameters<M, P> extends { query: infer T } ? { query?: T } : { query?: undefined }) &
   (Operation<M, P> extends { requestBody: { content: { 'application/json': infer T } } }
     ? { body: T }
     : { body?: undefined })

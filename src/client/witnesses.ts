@@ -58,7 +58,8 @@ export const isTextSigned: CheckSignature = (publicKey, signature, text) => {
 }
 
 /**
- * Signatures of witnesses to keep of a checkpoint: the valid ones, then signatures that were not verified.
+ * Signatures of witnesses to keep of a checkpoint, at most `KEPT_COSIGNATURES`: the valid ones, then signatures that
+ * were not verified.
  * @param origin name of the log
  * @throws ClusterdError log_mismatch where too few of the required witnesses have signed
  */

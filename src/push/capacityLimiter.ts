@@ -28,9 +28,10 @@ export class CapacityLimiter {
   }
 
   /**
-   * Takes places for a request. If too few places are free, a request with `end` ends requests of the clients that hold
-   * the most places, and more than this client is going to hold. The new request gets their places.
-   * @param end function that ends this request, when its places go to a client with fewer places
+   * Takes places for a request. If too few of the process's places are free and there is an `end`, other requests are
+   * ended: each time the newest one of the client with the most places, while that client has more places than this
+   * client would have.
+   * @param end ends this request, when its places go to another client. Absent: this request also ends no other request
    * @returns function that frees the places; or the limit that is reached
    */
   take(client: string, count = 1, end?: () => void): (() => void) | 'perClient' | 'total' {

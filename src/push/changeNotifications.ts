@@ -5,7 +5,7 @@ import { createLoopWaker } from '../ops/notify.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Interval at which a wait reads again without a notification, in case a notification was lost, ms. */
-const POLL_EVERY_MS = 5_000
+const POLL_INTERVAL_MS = 5_000
 
 /** Notifies listeners in this process that a network's tables, or the head of one of its chains, have changed. */
 export class ChangeNotifications {
@@ -35,8 +35,9 @@ export class ChangeNotifications {
   }
 
   /**
-   * Reads at once, and again after each change of a network, until a read returns a result. A change that is notified
-   * during a read causes another read, so no change is missed. While the database is unavailable, the wait continues.
+   * Reads immediately, then after each change of the network and every `POLL_INTERVAL_MS`, until a read has a result.
+   * A change that is notified during a read causes another read, so no change is missed. A read that fails, as while
+   * the database is unavailable, counts as no result.
    * @param read returns null for no result
    * @returns null where the signal or `end` ended the wait
    * @throws errors of our own code
@@ -56,7 +57,7 @@ export class ChangeNotifications {
           null,
         )
         if (result !== null) return result
-        await changed.wait(POLL_EVERY_MS, signal)
+        await changed.wait(POLL_INTERVAL_MS, signal)
       }
       return null
     } finally {
@@ -64,7 +65,7 @@ export class ChangeNotifications {
     }
   }
 
-  /** Ends all waits. Waits that begin later end at once. */
+  /** Ends all waits. A wait that begins later returns null without a read. */
   end(): void {
     this.#ended.abort()
     for (const network of NETWORKS) this.#notify(network)

@@ -65,7 +65,7 @@ export async function readSerializedEvents(
   return { generation, newest, events: items.map((item) => ({ json: write(item), ...item })) }
 }
 
-/** Reads the events of a range of numbers. The range may begin or end inside an entry. @returns as `readFeedItems` */
+/** Reads the events `from` to `to` (inclusive), which may begin or end inside an entry. @returns as `readFeedItems` */
 export async function readEventRange(
   db: Queryable,
   network: Network,

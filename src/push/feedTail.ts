@@ -3,14 +3,14 @@ import type { Network } from '../registry/primitives/network.js'
 import type { ChangeNotifications } from './changeNotifications.js'
 import { readSerializedEvents, type SerializedEvent } from './feedReader.js'
 
-const ENTRIES_AT_ONCE = 256
+const MAX_ENTRIES_PER_READ = 256
 
 /** Consecutive events, or `restarted` if the feed has restarted (a rewind, or a restored database). */
 type TailResult = readonly SerializedEvent[] | 'restarted'
 /** Functions that end the waits of the streams at one position, each with the result of the read. */
 type WaitEnds = Set<(result: TailResult | null) => void>
 
-interface TailOptions {
+interface FeedTailOptions {
   pool: pg.Pool
   notifications: ChangeNotifications
   /** Receives errors of our own code, with the network. */
@@ -22,16 +22,16 @@ interface TailOptions {
  * read and serialized once.
  */
 export class FeedTail {
-  readonly #options: TailOptions
+  readonly #options: FeedTailOptions
   readonly #streams = new Map<string, WaitEnds>()
 
-  constructor(options: TailOptions) {
+  constructor(options: FeedTailOptions) {
     this.#options = options
   }
 
   /**
-   * The events of a network from number `from` on, as soon as there are some.
-   * @param from first number of a journal entry
+   * Waits for events of a network from number `from` on.
+   * @param from number of the first event of a journal entry, which may not exist yet
    * @returns null where the signal fires, where all waits have been ended, and after an error of our own code
    */
   async next(
@@ -69,7 +69,7 @@ export class FeedTail {
     this.#streams.set(position, streams)
     const readForStreams = async () => {
       if (streams.size > 0) return read()
-      // deleted at once, so that a stream that comes later starts a new wait
+      // deleted here, before the wait ends, so that a stream that comes meanwhile starts a new wait
       this.#streams.delete(position)
       return 'nobody waits' as const
     }
@@ -84,7 +84,10 @@ export class FeedTail {
 
   async #read(network: Network, generation: number, from: number): Promise<TailResult | null> {
     const { pool } = this.#options
-    const page = await readSerializedEvents(pool, network, { first: from, limit: ENTRIES_AT_ONCE })
+    const page = await readSerializedEvents(pool, network, {
+      first: from,
+      limit: MAX_ENTRIES_PER_READ,
+    })
     if (!page || page.generation !== generation || page.newest < from - 1) return 'restarted'
     return page.events.length > 0 ? page.events : null
   }

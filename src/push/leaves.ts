@@ -25,8 +25,8 @@ import {
 import { isSameHash } from '../registry/transparencyLog/tree.js'
 import { readEventRange, readFeedItems } from './feedReader.js'
 
-/** Number of log leaves serialized or hashed per iteration of the event loop: some tenths of a millisecond. */
-const LEAVES_AT_ONCE = 64
+/** Number of log leaves serialized or hashed before other requests are served: some tenths of a millisecond. */
+const LEAVES_PER_PART = 64
 const NO_WAIT: WaitForEventLoopTurn = async () => {}
 
 /** Name, generation and place of a signed transparency log. */
@@ -35,8 +35,8 @@ export type NetworkTransparencyLog = Pick<StoredTransparencyLog, 'generation' | 
 }
 
 /**
- * Serializes entries `from` to `to` (inclusive) of a transparency log from the journal; null where the log's generation
- * has ended.
+ * Reads leaves `from` to `to` (inclusive) of a transparency log from the journal or the stored evidence. Null where the
+ * log's generation has ended.
  */
 export async function readLogLeaves(
   db: Queryable,
@@ -65,15 +65,15 @@ async function readEventLeaves(
 ): Promise<string[] | null> {
   const page = await readEventRange(db, network, range)
   if (page?.generation !== generation) return null
-  return mapWithoutBlocking(waitForLoop, page.items, createLeafWriter(page.idOf), LEAVES_AT_ONCE)
+  return mapWithoutBlocking(waitForLoop, page.items, createLeafWriter(page.idOf), LEAVES_PER_PART)
 }
 
-/** Number of journal entries, or of pieces of evidence, whose leaves are read at once: some ten ms of work. */
-const ENTRIES_AT_ONCE = 256
+/** Number of journal entries, or of pieces of evidence, whose leaves one read returns: some ten ms of work. */
+const MAX_ENTRIES_PER_READ = 256
 
 /**
- * Serializes the next entries of a transparency log.
- * @param first index in the log, from 1
+ * Reads the next leaves of a transparency log, none where the log has all of them.
+ * @param first index of the first leaf, at least 1: leaf 0, which begins the log, is not in the database
  * @returns null where the log's generation has ended
  * @throws Error where an event is missing
  */
@@ -83,7 +83,7 @@ export async function readNextLeaves(
   generation: number,
   first: number,
 ): Promise<string[] | null> {
-  const limit = ENTRIES_AT_ONCE
+  const limit = MAX_ENTRIES_PER_READ
   if (!isFeed(place))
     return readEvidenceEntries(db, networkOfLog(place), generation, {
       from: first,
@@ -120,7 +120,7 @@ export async function readEntryBundle(
     waitForLoop,
     entries,
     (entry) => sha256TreeHasher.leaf(entry),
-    LEAVES_AT_ONCE,
+    LEAVES_PER_PART,
   )
   if (!isSameHash(concatHashes(made), hashes))
     throw new Error(`the entries from ${from} on of the log ${log.origin} do not make its tile`)

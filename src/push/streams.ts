@@ -13,8 +13,8 @@ export const MAX_STREAM_MS = 300_000
 /** Time within which a client has to read what was written to its stream, ms. */
 export const STREAM_DRAIN_TIMEOUT_MS = 30_000
 /**
- * Pause between two page reads for streams behind the feed, ms. With 100 events a page, a process reads 5,000 events a
- * second.
+ * Minimum time between the starts of two page reads, ms, of all streams of a process that are behind the feed. With 100
+ * events a page, the process reads at most 5,000 events a second.
  */
 export const PAGE_READ_INTERVAL_MS = 20
 

@@ -34,22 +34,27 @@ import type { Witness } from './witnesses.js'
  */
 const PAUSE_MS = 100
 /**
- * Time after a change before the log reads it, ms: look-ups of the change are answered first, and more changes follow.
+ * Time after a change before the log reads it, ms, so that look-ups of the change are answered first and the log reads
+ * several changes in one step.
  */
-const LOOKUPS_FIRST_MS = 25
+const READ_DELAY_MS = 25
 /**
  * Interval at which new evidence is searched, ms. It may be long, because evidence is published minutes after it was
  * taken.
  */
 const EVIDENCE_IDLE_MS = 5_000
 
-/** The transparency log that this process has signed last. It is kept while another process leads the network. */
+/**
+ * The newest signed log that this process wrote, or took over from an earlier leader. It is kept in memory while
+ * another process leads the network.
+ */
 export class LastSignedTransparencyLog {
   #log: StoredTransparencyLog | null = null
   #epoch = 0
 
   /**
-   * Stores a log before it is written to the database, because a write that fails may have been published nevertheless.
+   * Remembers a log. Called before the log is written to the database, because a write that fails may have been
+   * published nevertheless.
    */
   remember(log: StoredTransparencyLog, epoch: number): void {
     this.#log = log
@@ -57,8 +62,8 @@ export class LastSignedTransparencyLog {
   }
 
   /**
-   * The log that this process signed last. Null if that log is of another generation, or if another process may have
-   * signed since.
+   * The remembered log. Null if there is none, if it is of another generation, or if another process may have signed
+   * since.
    * @param epoch number of the current leadership. If it directly follows the last leadership that this process knows
    * of, no other process has signed
    */
@@ -80,7 +85,7 @@ export interface TransparencyLogWorkerOptions {
   memory?: LastSignedTransparencyLog
   /** True for the evidence log. Default: the log of the feed. */
   isEvidence?: boolean
-  /** Called when the feed restarts with a new generation, because signed events were lost. */
+  /** Called when the feed restarts with a new generation, because signed events may have been lost. */
   onWentBack?(): void
 }
 
@@ -136,8 +141,8 @@ export function transparencyLogWorker(
       return alarms
     },
     async step(signal) {
-      if (behind === 0) await pauseUntilSignal(LOOKUPS_FIRST_MS, signal)
-      // the log is read before the identity: after a fail-over between the two reads, the log is not of this database
+      if (behind === 0) await pauseUntilSignal(READ_DELAY_MS, signal)
+      // the log is read before the identity: after a fail-over between the two reads, `log.server` is not the identity
       const now = await readTransparencyLogState(pool, place)
       const server = await readDatabaseIdentity(pool)
       const { generation, isCaughtUp, log } = now
@@ -156,8 +161,8 @@ export function transparencyLogWorker(
         return 'idle' as const
       }
       const mayGoOn = signed
-        ? isWithin(signed, log, newest)
-        : isOfThisDatabase || isNeverSigned(log)
+        ? canGrowToSigned(signed, log, newest)
+        : isOfThisDatabase || hasNoSigningDatabase(log)
       if (!mayGoOn) return beginAnew()
       if (log?.note && keys.length === 0) {
         if (behind === 0) return 'idle'
@@ -204,7 +209,7 @@ async function domainOfFeed(
  * @param signed the log that was signed last, which the new log has to continue; null where it is not known
  * @returns the log with the new entries; `rewound` where its generation has ended; `forked` where signed events were
  * replaced by other events
- * @throws Error where tiles or events are missing
+ * @throws Error where tiles or events are missing, or the stored tiles do not make the log's root
  */
 async function growLog(
   pool: LeaderContext['pool'],
@@ -234,8 +239,8 @@ async function growLog(
 }
 
 /**
- * Adds the signatures of witnesses to a log's new checkpoint.
- * @param of.log the stored log, whose signatures are kept if its size is equal
+ * Adds the signatures of witnesses to a log's new checkpoint. Null for a checkpoint without a signature.
+ * @param of.log the stored log, whose witness signatures are kept if its size is equal
  */
 async function addWitnessSignatures(
   pool: LeaderContext['pool'],
@@ -259,7 +264,7 @@ async function addWitnessSignatures(
   return formatSignedNote({ text, signatures: [...signatures, ...lines.filter((line) => !!line)] })
 }
 
-/** What the next signature depends on, besides the stored logs. */
+/** Inputs of the next signature, besides the stored logs. */
 interface SigningContext {
   /** Identity of the database that is read. */
   server: string
@@ -267,8 +272,8 @@ interface SigningContext {
   signed: StoredTransparencyLog | null
 }
 
-/** True if a stored log equals the signed log, or can grow to the signed log by the existing events or evidence. */
-function isWithin(
+/** True if a stored log equals the signed log, or the existing events or evidence suffice to grow it to that size. */
+function canGrowToSigned(
   signed: StoredTransparencyLog,
   log: StoredTransparencyLog | null,
   newest: number,
@@ -279,10 +284,10 @@ function isWithin(
 }
 
 /**
- * True if no signature of a log can have been published: the log has no signature, or was stored by a version that
- * stored no database identity.
+ * True if a stored log does not say in which database it was signed: it has no signature, or a mirror or a version
+ * without database identities stored it.
  */
-const isNeverSigned = ({ note, server }: StoredTransparencyLog): boolean =>
+const hasNoSigningDatabase = ({ note, server }: StoredTransparencyLog): boolean =>
   note === null || server === null
 
 /** Checks that the stored tiles of a log make its signed root. @throws Error for a different root */

@@ -20,15 +20,14 @@ export interface WitnessSettings extends WitnessKey {
  * witness's signature.
  */
 export const WITNESS_LIMIT_MS = 2_000
-/** Maximum length of a witness's answer. */
-const MAX_ANSWER_CHARACTERS = 16_384
+const MAX_WITNESS_ANSWER_CHARACTERS = 16_384
 
 /** Client of a witness. A failing witness gets requests less and less often, so that it seldom delays a checkpoint. */
 export class Witness {
   readonly name: string
   /**
-   * Time since which all requests to the witness have failed, by `performance.now()`, and the last reason. Null while
-   * the witness signs.
+   * Time since which all requests to the witness have failed, by `performance.now()`, and the last reason. Null where
+   * the last request succeeded, and before the first one.
    */
   failing: { sinceMs: number; why: string } | null = null
   readonly #settings: WitnessSettings
@@ -127,8 +126,8 @@ async function readText({ body }: Response): Promise<string> {
   let text = ''
   for await (const chunk of body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length > MAX_ANSWER_CHARACTERS)
-      throw new Error(`its answer is longer than ${MAX_ANSWER_CHARACTERS}`)
+    if (text.length > MAX_WITNESS_ANSWER_CHARACTERS)
+      throw new Error(`its answer is longer than ${MAX_WITNESS_ANSWER_CHARACTERS}`)
   }
   return text
 }

@@ -11,10 +11,9 @@ import { toHex } from '../registry/primitives/bytes.js'
 import type { DeliveryPath, HubWithSpokes } from './targets.js'
 
 /**
- * Contract call that executes a job, or the reason to park the job. Decided again at every step, even if the operator
- * resumed the job.
- * @param path contracts of the chain to which messages and payments are delivered; null on other chains
- * @param nowMs time of the step
+ * Contract call that executes a job, or the reason to park the job. Every step decides again, so a job that an operator
+ * resumed is parked again while the reason holds.
+ * @param path null on a chain to which the relayer delivers nothing
  * @param payments contract of the chain that takes payments for community names, if any
  */
 export function jobCallOf(
@@ -24,7 +23,8 @@ export function jobCallOf(
   nowMs = Date.now(),
 ): JobCall | ParkReason {
   if (row.kind === 'noop') return { kind: 'noop' }
-  if (row.kind === 'refuse' || row.kind === 'release') return endingCall(row.kind, row, payments)
+  if (row.kind === 'refuse' || row.kind === 'release')
+    return refuseOrReleaseCall(row.kind, row, payments)
   if (!path) return 'foreign_packet'
   if (row.kind === 'deliver') return deliveryCall(row, path.lane.hub.contract, nowMs)
   const { lane, endpoint, messageLib } = path
@@ -38,8 +38,8 @@ export function jobCallOf(
     : { kind: 'execute', endpoint, packet, option: decision.option }
 }
 
-/** All jobs that share a job's transaction. */
-const membersOf = (row: JobRow): readonly JobRow[] => [row, ...row.others]
+/** The job and the other jobs that share its transaction. */
+const jobsOfBatch = (row: JobRow): readonly JobRow[] => [row, ...row.others]
 
 const NO_REFERRAL = Buffer.alloc(32)
 
@@ -50,21 +50,21 @@ const holdingTimeFraction = (
 ): number => (nowMs - paidMs) / Math.max(1, target.reclaimableMs - paidMs)
 
 /**
- * Largest passed fraction of a payment's holding time at which the payment is still delivered, so that no payment is
- * delivered and then reclaimed.
+ * A payment is delivered only until this fraction of its holding time has passed, so that its payer does not reclaim
+ * the payment after its delivery.
  */
-const DELIVERY_TIME_SHARE = 0.9
+const MAX_DELIVERY_TIME_FRACTION = 0.9
 
 function deliveryCall(row: JobRow, hub: Hex, nowMs: number): JobCall | ParkReason {
   const isQueued = row.state === 'queued'
-  const all = membersOf(row).map((member) => bidOf(member, isQueued ? nowMs : null))
+  const all = jobsOfBatch(row).map((member) => bidOf(member, isQueued ? nowMs : null))
   const bids = all.filter((bid) => typeof bid === 'object')
   const refusal = all.find((bid) => typeof bid === 'string')
-  // if a rewind removes a payment whose delivery was sent, the payment is queued and delivered again automatically
+  // a signed delivery continues with the payments that can still be delivered, if any is left
   return refusal && (isQueued || bids.length === 0) ? refusal : { kind: 'deliver', hub, bids }
 }
 
-/** @param nowMs null for a bid in a signed transaction, which is not refused for being late */
+/** @param nowMs null to ignore that the payer has the money back, or may soon reclaim it */
 function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason {
   if (
     payment?.target.kind !== 'name' ||
@@ -75,7 +75,10 @@ function bidOf({ payment }: JobRow, nowMs: number | null): PaidBid | ParkReason 
   const { sequence, payer, referral, outcome, target } = payment
   const { source, name, amountWei } = target
   const isBack = outcome === 'refused' || outcome === 'reclaimed'
-  if (nowMs !== null && (isBack || holdingTimeFraction(payment, nowMs) > DELIVERY_TIME_SHARE))
+  if (
+    nowMs !== null &&
+    (isBack || holdingTimeFraction(payment, nowMs) > MAX_DELIVERY_TIME_FRACTION)
+  )
     return 'reclaimed'
   const bid = { source, sequence: BigInt(sequence), name, amountWei }
   return { ...bid, from: addressToWord(payer), referral: referral ?? NO_REFERRAL }
@@ -90,17 +93,17 @@ export function isDeliveryVoid(row: JobRow, nowMs: number): boolean {
   return (
     row.kind === 'deliver' &&
     isUnmined &&
-    membersOf(row).every((member) => bidOf(member, nowMs) === 'reclaimed')
+    jobsOfBatch(row).every((member) => bidOf(member, nowMs) === 'reclaimed')
   )
 }
 
-function endingCall(
+function refuseOrReleaseCall(
   kind: 'refuse' | 'release',
   row: JobRow,
   payments: Hex | undefined,
 ): JobCall | ParkReason {
   if (!payments) return 'no_payments_contract'
-  const of = membersOf(row).flatMap(({ subject, payment }) => {
+  const of = jobsOfBatch(row).flatMap(({ subject, payment }) => {
     const known = payment && isPaymentForCommunityName(payment) ? payment : null
     return subject ? [{ paymentId: subject, payment: known }] : []
   })
@@ -114,9 +117,9 @@ type MessageExecutionDecision =
   | { packet: null; refusal: 'foreign_packet' }
 
 /**
- * Decides whether a message may be executed at our cost. Senders choose the options, so value is paid only if the
- * message itself asks for it, and never for a packet that is not from our spoke to our hub. On local networks nobody
- * else executes messages, so messages that the hub refuses are executed too, and the hub credits their value.
+ * Decides whether a message may be executed at our cost. Senders choose the options, so the option's value must be what
+ * the message needs, and the packet must be from our spoke to our hub. On local networks nobody else executes messages.
+ * So messages that the hub refuses are executed there too, and the hub credits their value.
  */
 export function decideMessageExecution(
   message: { chain: number; packet: Buffer; options: Buffer },
@@ -140,8 +143,9 @@ const isOnLane = (
   { hub }: HubWithSpokes,
 ): boolean =>
   packet.srcEid === spoke.eid &&
-  packet.sender === addressWord(spoke.contract) &&
+  packet.sender === addressWordHex(spoke.contract) &&
   packet.dstEid === hub.eid &&
-  packet.receiver === addressWord(hub.contract)
+  packet.receiver === addressWordHex(hub.contract)
 
-const addressWord = (address: Hex): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+const addressWordHex = (address: Hex): Hex =>
+  `0x${address.slice(2).toLowerCase().padStart(64, '0')}`

@@ -19,13 +19,13 @@ export const COSTLY_READ_INTERVAL_MS = 60_000
 
 export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'network' | 'epoch'> {
   clock?: RelayerClock | undefined
-  /** Called for each change of each job, with the stored row. */
+  /** Called with each outcome of a job's step and the job's stored row. On Solana only with changes of the job. */
   onOutcome?: ((row: JobRow, outcome: JobStepOutcome) => void) | undefined
-  /** Called with each error of a node during the step of a job. */
+  /** Called with each error of a node during the step of a job on an EVM chain. */
   onNodeError?: ((row: JobRow, error: Error) => void) | undefined
   /**
-   * Called with each error of our own code, and with log fields that name the job. Without it, the step throws the
-   * first error after its other work.
+   * Called with each error of our own code, and with log fields that name the job or the nonce. Without this callback,
+   * such errors are collected like others, and the step throws the first one at its end.
    */
   onOwnError?: ((error: unknown, about: object) => void) | undefined
 }
@@ -80,8 +80,8 @@ export abstract class ChainRelayer {
 
   /**
    * Runs the work of one job and catches its error, so that the step continues with other jobs. An error of our own
-   * code goes to `onOwnError`. Any other error is collected, and thrown at the end of the step.
-   * @param about fields that name the job, for `onOwnError`
+   * code goes to `onOwnError`. Other errors are collected, and the step throws the first one at its end.
+   * @param about log fields for `onOwnError`
    * @returns null where the work failed
    */
   protected async guard<T>(about: object, work: () => T | Promise<T>): Promise<T | null> {
@@ -100,7 +100,7 @@ export abstract class ChainRelayer {
       throw error
     })
 
-  /** Queues due jobs, each only once. @returns number of changed jobs */
+  /** Queues due jobs, each only once. On an EVM chain, also parks and ends jobs. @returns number of changed jobs */
   protected abstract queue(): Promise<number>
   /**
    * Follows sent transactions, and signs and sends the transactions of due jobs.
@@ -113,7 +113,7 @@ export abstract class ChainRelayer {
 
   /**
    * Runs one step, without timers.
-   * @param alive called after each transaction: if nodes answer late, a few transactions may take the step's time limit
+   * @param alive called after each transaction on Solana: if nodes answer late, a few may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError or a database error, and without `onOwnError` an error of our
    * own code; the next step continues
@@ -123,7 +123,7 @@ export abstract class ChainRelayer {
     let isBusy = false
     this.#errors = []
     let isCalled = true
-    // statistics are read even while the chain is unavailable, since its jobs wait
+    // reads statistics also while the chain is unavailable: the alarms about waiting jobs need them
     try {
       hasStored = (await this.queue()) > 0
       isBusy = this.key !== null && (await hasUnfinishedJobs(this.#pool, this.key))
@@ -146,11 +146,11 @@ export abstract class ChainRelayer {
 
   /**
    * Reads statistics and the balance. The first balance, and each higher balance, wakes jobs that wait for funds.
-   * @param isCalled true to read the balance from the chain
+   * @param isCalled true if the step calls the chain, so that the balance is read too
    */
   async #readStats(isCalled: boolean): Promise<void> {
     const nowMs = this.clock.nowMs()
-    // after the clock was set back, a null balance makes the balance read below wake all backed-off jobs
+    // after the clock was set back, some back-offs end too late. With a null balance, the read below ends them.
     if (nowMs < this.#statsReadAtMs) this.state.balance = null
     this.#statsReadAtMs = nowMs
     this.state.open = await countOpenJobs(this.#pool, this.place, nowMs)

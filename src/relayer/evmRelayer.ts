@@ -46,16 +46,15 @@ import type { RelayerChain } from './run.js'
 import { decideJobStep, isProgressOutcome, type JobStepOutcome, type SaveJob } from './step.js'
 import type { DeliveryPath, RelayTarget } from './targets.js'
 
-const RELEASE_INTERVAL_MS = 60_000
+/** Interval at which due releases are queued, ms. `releaseAfterMs` replaces it where that is shorter. */
+const MAX_RELEASE_INTERVAL_MS = 60_000
 /** Maximum number of transactions in one step, for the present key and again for all former keys. */
 const MAX_TRANSACTIONS_PER_STEP = 200
-/**
- * Transactions that are observed together. Few enough that the observation is still fresh when the last one is sent.
- */
-const OBSERVED_TOGETHER = 64
-const OBSERVATIONS_AT_ONCE = 16
+/** Transactions whose state is read before the first of them is sent. Few, so that the last one's state is not old. */
+const OBSERVATION_BATCH_SIZE = 64
+const MAX_PARALLEL_OBSERVATIONS = 16
 /** Maximum number of actions on one job in a step. A queued job is sent after two actions. */
-const MAX_ACTIONS = 6
+const MAX_ACTIONS_PER_STEP = 6
 
 export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
   /** The paying account. Null: the relayer only watches. */
@@ -109,21 +108,21 @@ export class EvmRelayer extends ChainRelayer {
     return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
   }
 
-  /** Repairs nonces, and advances each job. */
+  /** Repairs nonces, then advances at most `MAX_TRANSACTIONS_PER_STEP` jobs of this key, and as many of former keys. */
   protected async advance(isBusy: boolean): Promise<boolean> {
     // a chain without deliveries is called only if a job waits
     if (!this.#options.path && !isBusy) return false
     const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
-    // a local chain may lose confirmed transactions at any time
+    // a local chain may lose confirmed transactions at any time, so its nonces are checked at each step
     this.quietMs = isSound && !this.#isLocal ? COSTLY_READ_INTERVAL_MS : 0
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.reportUnreadable)
     const held = due.filter(({ nonce }) => nonce !== null)
     const waiting = due.filter(({ nonce }) => nonce === null)
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
-    // jobs of a former key, which can't finish, must not take the places of this key's jobs
+    // jobs of a former key may wait for long, and must not take the places of this key's jobs
     const isOwn = ({ nonce, signer }: EvmJobRow) =>
       nonce === null || signer?.equals(this.key!.signer) === true
     const first = [true, false].flatMap((isOwnJob) =>
@@ -165,9 +164,11 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Queues delivery jobs, each only once: for every confirmed message that the hub has not received (on public networks
-   * only for stuck messages, and only with `executeStranded`), and for every confirmed payment that matches a quote of
-   * ours, which only we deliver.
+   * Queues a delivery for each confirmed payment that matches a quote of ours, since nobody else delivers it, and jobs
+   * for each confirmed message that the hub has not received. On public networks, only stuck messages get jobs, and
+   * only with `executeStranded`. Without an account, nothing is queued. Also settles received messages, and reads which
+   * ones are stuck.
+   * @returns number of queued jobs
    */
   async #queueDeliveries(path: DeliveryPath): Promise<number> {
     const { pool, network, epoch, account, settings } = this.#options
@@ -199,8 +200,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Queues releases of payments for community names. Parks refusals that cost more than the payment is worth, and ends
-   * parked jobs whose payment is no longer held.
+   * Queues due releases of payments for community names. Ends parked refusals and releases whose payment has an
+   * outcome. Parks refusals that cost too much for their payment, and resumes them once they no longer do.
    * @returns number of changed jobs
    */
   async #queueEndings(): Promise<number> {
@@ -210,7 +211,8 @@ export class EvmRelayer extends ChainRelayer {
     if (!key || at.communityPayments === null) return 0
     const nowMs = this.clock.nowMs()
     const isTime =
-      Math.abs(nowMs - this.#releasesQueuedAtMs) >= Math.min(releaseAfterMs, RELEASE_INTERVAL_MS)
+      Math.abs(nowMs - this.#releasesQueuedAtMs) >=
+      Math.min(releaseAfterMs, MAX_RELEASE_INTERVAL_MS)
     const weighsRefusals = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
     if (!isTime && !weighsRefusals) return 0
     const leastWei = weighsRefusals ? await this.#leastRefundedWei(refusalWorth) : null
@@ -251,14 +253,17 @@ export class EvmRelayer extends ChainRelayer {
     return isVerifiedHere ? [{ ...job, kind: 'verify' }, execute] : [execute]
   }
 
-  /** Advances every transaction as far as possible now, in the given order. @returns whether something was stored */
+  /**
+   * Takes actions on each transaction, in the given order, until it waits or has ended, at most `MAX_ACTIONS_PER_STEP`.
+   * @returns whether something was stored
+   */
   async #advanceAll(rows: readonly EvmJobRow[], nowMs: number): Promise<boolean> {
     if (rows.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCapWei()
     let hasStored = false
-    for (let i = 0; i < rows.length; i += OBSERVED_TOGETHER) {
-      let going: readonly EvmJobRow[] = rows.slice(i, i + OBSERVED_TOGETHER)
-      for (let actions = 0; actions < MAX_ACTIONS && going.length > 0; actions++) {
+    for (let i = 0; i < rows.length; i += OBSERVATION_BATCH_SIZE) {
+      let going: readonly EvmJobRow[] = rows.slice(i, i + OBSERVATION_BATCH_SIZE)
+      for (let actions = 0; actions < MAX_ACTIONS_PER_STEP && going.length > 0; actions++) {
         const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
         hasStored ||= done.some(({ outcome }) => isProgressOutcome(outcome))
         going = done.flatMap(({ after }) => (after && !hasJobEnded(after) ? [after] : []))
@@ -268,13 +273,13 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Takes one action on each transaction. All transactions are observed together, then signed and sent one after the
-   * other, so that their nonces follow the order of `rows`.
+   * Takes one action on each transaction. The state of all transactions is read first. Then they are signed and sent
+   * one after the other, so that their nonces follow the order of `rows`.
    * @returns the outcomes, with the changed jobs as stored
    */
   async #actOnAll(rows: readonly EvmJobRow[], context: AdvanceContext) {
     const memo = createRpcCallCache()
-    const observations = new PQueue({ concurrency: OBSERVATIONS_AT_ONCE })
+    const observations = new PQueue({ concurrency: MAX_PARALLEL_OBSERVATIONS })
     const acts = await observations.addAll(
       rows.map(
         (row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, context)),
@@ -302,7 +307,7 @@ export class EvmRelayer extends ChainRelayer {
     })
   }
 
-  /** @returns the action to take on the transaction */
+  /** Reads a transaction's state on the chain. @returns function that takes the next action and stores the result */
   async #observe(
     row: EvmJobRow,
     memo: RpcCallCache,
@@ -318,7 +323,7 @@ export class EvmRelayer extends ChainRelayer {
     const reason = typeof call === 'string' ? call : voided
     if (reason !== null && row.nonce === null)
       return async () => ((await save(toParkedJob(row, reason))) ? 'parked' : 'stale')
-    // a signed transaction can be mined until a cancel has used its nonce. This requests the cancel, after which the job
+    // a signed transaction can be mined until a cancel has used its nonce. This requests the cancel. Afterwards the job
     // is queued without a nonce, and is parked above if the reason still holds
     if (reason !== null && row.release === null)
       return async () =>
@@ -335,7 +340,7 @@ export class EvmRelayer extends ChainRelayer {
     return decideJobStep(row, ports, { spendCapWei, gasPriceCapWei })
   }
 
-  /** Stores changes of a job, only if its row is unchanged and this process leads. */
+  /** Creates the function that stores a job's changes, only if the row is unchanged and this process leads. */
   #saverOf(row: EvmJobRow, signer: Buffer): SaveJob {
     const { pool, epoch, settings } = this.#options
     const { dailyCapWei } = settings
@@ -362,7 +367,7 @@ export class EvmRelayer extends ChainRelayer {
   }
 }
 
-/** Creates an EVM chain's entry for the list of chains on which the relayer sends transactions. */
+/** Makes an EVM chain one of the chains of `runRelayer`. */
 export const createEvmRelayerChain = (
   target: RelayTarget,
   { account, settings }: Pick<EvmRelayerOptions, 'account' | 'settings'>,

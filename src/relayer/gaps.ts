@@ -77,8 +77,8 @@ export function decideNonce(
 }
 
 /**
- * Nonces that no unfinished job holds, from the chain's transaction count (`used`) up to the signer's next nonce
- * (`next`), at most `MAX_LOST_NONCES`.
+ * Nonces that no unfinished job holds, from the chain's transaction count (`used`) to the last one before the signer's
+ * next nonce (`next`). Only the first `MAX_LOST_NONCES` are returned.
  */
 export function findLostNonces(
   used: number,
@@ -96,7 +96,7 @@ export function findLostNonces(
 
 /**
  * The first lost nonce and the time since which it has been missing. This time is `nowMs` if the first lost nonce is
- * not that of `before`, or if the clock was set back.
+ * not that of `before`, or if the clock was set back. Null where no nonce is lost.
  */
 export function missingNonceSince(
   before: MissingNonce | null,

@@ -122,8 +122,8 @@ export class NonceKeeper {
   }
 
   /**
-   * The earlier observation with which a new observation is compared. A local chain's first count confirms itself,
-   * since a local chain may restart from an older state at any time.
+   * The earlier observation with which a new observation is compared. On a local chain the signer's first count needs
+   * no second observation: such a chain may restart from an older state at any time anyway.
    */
   #earlier({ next }: SignerNonces, [first]: readonly NonceCountReport[]): NonceCountReport | null {
     return this.#isLocal && next === null && first ? { ...first, head: -1 } : this.#undecided

@@ -4,10 +4,10 @@ import { findJobById, type JobRow } from '../db/outbox/rows.js'
 import { notifyNetwork } from '../db/pg/notify.js'
 import { parkJobOnceUnmineable, resumeJob, retryJob } from './machine/job.js'
 
-const CHANGE_OF_ACTION = { retry: retryJob, park: parkJobOnceUnmineable, resume: resumeJob }
-export type OperatorJobAction = keyof typeof CHANGE_OF_ACTION
+const JOB_CHANGE_BY_ACTION = { retry: retryJob, park: parkJobOnceUnmineable, resume: resumeJob }
+export type OperatorJobAction = keyof typeof JOB_CHANGE_BY_ACTION
 
-/** Attempts to change a job, which a running daemon may change at the same time. */
+/** Maximum number of attempts to change a job, which a running daemon may change at the same time. */
 const MAX_TRIES = 20
 
 /** @throws Error with one sentence where there is no such job */
@@ -18,8 +18,9 @@ export async function requireJob(pool: pg.Pool, id: string): Promise<JobRow> {
 }
 
 /**
- * Changes a job on an operator's request. A running daemon sees the change at once.
- * @throws Error with one sentence where there is no such job, nothing to change, or another job to change instead
+ * Changes a job on an operator's request, and notifies a running daemon.
+ * @throws Error with one sentence where there is no such job, nothing to change, or another job to change instead, and
+ * after `MAX_TRIES` attempts
  */
 export async function executeOperatorJobAction(
   pool: pg.Pool,
@@ -28,7 +29,7 @@ export async function executeOperatorJobAction(
 ): Promise<JobRow> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const job = await requireJob(pool, id)
-    const after = CHANGE_OF_ACTION[action](job)
+    const after = JOB_CHANGE_BY_ACTION[action](job)
     if (job.state === 'confirmed')
       throw new Error(`Job ${id} is confirmed: there is nothing to ${action}.`)
     if (job.batch !== null && job.state !== 'queued')

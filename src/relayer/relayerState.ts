@@ -21,7 +21,7 @@ export interface RelayerState {
   chain: string
   /** Smallest unit of the chain's coin. */
   unit: keyof typeof DECIMALS_OF_UNIT
-  /** The account that signs and pays. Null without a key. */
+  /** Account that signs and pays. On EVM chains its address, null without a key. On Solana always `relay authority`. */
   account: string | null
   /** Counts of the chain's unfinished jobs. Null before the first statistics, as are the next three fields. */
   open: readonly OpenJobCount[] | null
@@ -29,17 +29,18 @@ export interface RelayerState {
   /** Maximum cost of the transactions signed today (UTC). Null where spending is not counted. */
   signedToday: bigint | null
   /**
-   * How long the balance lasts at a day's spending, ms. Null: no spending, or not estimated. 0: a job waits for funds.
+   * How long the balance lasts at a day's spending, ms. Null: no spending, or not estimated. 0: the balance is 0, or a
+   * job waits for funds.
    */
   runwayMs: number | null
   /** Number of payments that were refused although their names are registered. */
   refusedNames: number
   /**
-   * Guids of messages that the hub has not received in time, oldest first, limited in number. Null where no messages
-   * are delivered.
+   * Guids of messages that the hub has not received in time and that have no unfinished job, oldest first, at most
+   * `MAX_STUCK_MESSAGES`. Null where no messages are delivered.
    */
   stuck: readonly Hex[] | null
-  /** Number of the account's lost nonces, which block later nonces. */
+  /** Number of the account's lost nonces, which block later nonces. Counted up to `MAX_LOST_NONCES`. */
   nonceGaps: number
   /**
    * The account's transaction count on the chain, where it is so far above the stored count that an operator has to
@@ -58,7 +59,7 @@ interface RelayerGauge {
   value(state: RelayerState): number | null
 }
 
-const balanceIn =
+const createBalanceReader =
   (unit: RelayerState['unit']) =>
   (state: RelayerState): number | null =>
     state.unit === unit && state.balance !== null ? Number(state.balance) : null
@@ -73,7 +74,7 @@ export const RELAYER_GAUGES: readonly RelayerGauge[] = [
   {
     name: 'clusterd_relayer_balance_wei',
     help: "Balance of the relayer's signer",
-    value: balanceIn('wei'),
+    value: createBalanceReader('wei'),
   },
   {
     name: 'clusterd_relayer_signed_today_wei',
@@ -91,7 +92,7 @@ export const RELAYER_GAUGES: readonly RelayerGauge[] = [
   {
     name: 'clusterd_relay_authority_lamports',
     help: 'Balance of the relay authority on Solana',
-    value: balanceIn('lamports'),
+    value: createBalanceReader('lamports'),
   },
 ]
 

@@ -12,12 +12,12 @@ import type { Network } from '../registry/primitives/network.js'
 import { type RelayerState, relayerProblems } from './relayerState.js'
 import type { JobStepOutcome } from './step.js'
 
-/** An outbox that this process leads. */
+/** State of a network's outbox, which this process leads. */
 export interface OutboxState {
   network: Network
   /** Settings of keys that the leading process needs for the network's jobs and does not have. */
   missingKeys: readonly string[]
-  /** States, one for each chain on which there is something to send. */
+  /** One for each chain on which the relayer sends transactions, once its relayer is open. */
   relayers: readonly RelayerState[]
 }
 
@@ -26,7 +26,7 @@ export function outboxProblems(
   { network, missingKeys, relayers }: OutboxState,
   nowMs: number,
 ): ProblemWithAlarm[] {
-  const problems = relayers.flatMap((relayer) => problemsOfRelayer(relayer, nowMs))
+  const problems = relayers.flatMap((relayer) => problemsOfRelayerAndJobs(relayer, nowMs))
   for (const key of missingKeys)
     problems.push({
       alarm: 'ClusterdRelayKeyMissing',
@@ -44,7 +44,7 @@ export function outboxProblems(
   return problems
 }
 
-function problemsOfRelayer(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
+function problemsOfRelayerAndJobs(relayer: RelayerState, nowMs: number): ProblemWithAlarm[] {
   const { network, chain, open } = relayer
   const ofRelayer = relayerProblems(relayer)
   const isStopped = ofRelayer.some(({ stopsJobs }) => stopsJobs)

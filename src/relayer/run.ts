@@ -40,7 +40,7 @@ interface RelayRunOptions extends Omit<NetworkContext, 'metrics'> {
 
 export interface RelayRun {
   readonly network: Network
-  /** State of the outbox. Null while another process leads it. */
+  /** State of the outbox. Null while this process does not lead it. */
   state(): OutboxState | null
   /** Resolves when the run has ended after its signal. */
   done: Promise<void>
@@ -49,7 +49,7 @@ export interface RelayRun {
 /**
  * Runs a network's outbox while this process leads it, until the signal. One leader per network means one writer per
  * (chain, signer), since each such pair belongs to one network. The indexer and the operator wake the workers, and any
- * block wakes workers with unfinished jobs. Otherwise the workers poll. All timers are here.
+ * block wakes workers with unfinished jobs. Otherwise the workers poll. The relayers have no timers of their own.
  */
 export function runRelayer(options: RelayRunOptions): RelayRun {
   const { network, log, loops, signal, leases, listener, missingKeys } = options
@@ -84,7 +84,7 @@ export function runRelayer(options: RelayRunOptions): RelayRun {
 
 interface RelayWorker extends Worker {
   readonly notify: LoopWaker
-  /** The opened relayer. Null before the first step. */
+  /** Null until a step has opened the relayer. */
   relayer(): ChainRelayer | null
 }
 

@@ -22,21 +22,19 @@ import { applyJobEvent, type JobDecisionContext, type JobEvent } from './machine
 import { EMPTY_ACCOUNT_RENT_LAMPORTS } from './relayerState.js'
 import type { RelayerChain } from './run.js'
 
-/** Transactions that are handled in parallel. */
-const TRANSACTIONS_IN_PARALLEL = 4
+const MAX_PARALLEL_TRANSACTIONS = 4
 
 export interface SolanaRelayerOptions extends ChainRelayerOptions {
   /** Number of the program's chain in the database. */
   chain: number
   /** Null without the relay authority's key: nothing is signed. */
   signer: SolanaSigner | null
-  /** Age from which a payment for a community name is released, if its registration is final, ms. */
+  /** Age from which a payment that bought its community name is released, ms. Less where its holding time is short. */
   releaseAfterMs: number
 }
 
 type SolanaJobRow = JobRow<SolanaJobTx>
-/** Jobs that share a transaction or will share one. */
-type JobGroup = readonly SolanaJobRow[]
+type SolanaJobRows = readonly SolanaJobRow[]
 
 /** Runs the jobs of a Solana program, where a transaction is valid until its blockhash expires. */
 export class SolanaRelayer extends ChainRelayer {
@@ -80,41 +78,41 @@ export class SolanaRelayer extends ChainRelayer {
     const nowMs = this.clock.nowMs()
     const due = await findDueSolanaJobs(this.#options.pool, this.key!, nowMs, this.reportUnreadable)
     const isQueued = ({ state }: SolanaJobRow) => state === 'queued'
-    const underWay = groupBySentTx(due.filter((row) => !isQueued(row)))
+    const underWay = groupBySignedTx(due.filter((row) => !isQueued(row)))
     await this.guard({}, () => this.#followAll(underWay, alive))
     await this.#startAll(due.filter(isQueued), alive)
     return this.#stored > 0
   }
 
   /**
-   * Starts jobs together. If our own code fails, starts each job separately, so that one job's error does not affect
-   * other jobs.
+   * Signs and sends queued jobs. If our own code fails, starts each job separately, so that one job's error does not
+   * affect other jobs.
    */
-  async #startAll(rows: JobGroup, alive: () => void): Promise<void> {
+  async #startAll(rows: SolanaJobRows, alive: () => void): Promise<void> {
     try {
       await this.#start(rows, alive)
     } catch (error) {
       const alone = isInternalError(error) && rows.length > 1 ? rows.map((row) => [row]) : []
-      for (const row of alone) await this.guard(aboutJobs(row), () => this.#start(row, alive))
-      if (alone.length === 0) await this.guard(aboutJobs(rows), () => Promise.reject(error))
+      for (const row of alone) await this.guard(logFieldsOfJobs(row), () => this.#start(row, alive))
+      if (alone.length === 0) await this.guard(logFieldsOfJobs(rows), () => Promise.reject(error))
     }
   }
 
   #guardAll(
-    groups: readonly JobGroup[],
+    groups: readonly SolanaJobRows[],
     alive: () => void,
-    work: (group: JobGroup, i: number) => Promise<void>,
+    work: (group: SolanaJobRows, i: number) => Promise<void>,
   ): Promise<unknown> {
-    const queue = new PQueue({ concurrency: TRANSACTIONS_IN_PARALLEL })
+    const queue = new PQueue({ concurrency: MAX_PARALLEL_TRANSACTIONS })
     return queue.addAll(
       groups.map((group, i) => async () => {
-        await this.guard(aboutJobs(group), () => work(group, i))
+        await this.guard(logFieldsOfJobs(group), () => work(group, i))
         alive()
       }),
     )
   }
 
-  async #followAll(groups: readonly JobGroup[], alive: () => void): Promise<void> {
+  async #followAll(groups: readonly SolanaJobRows[], alive: () => void): Promise<void> {
     if (groups.length === 0) return
     const { height, slot, statuses } = await this.#signer.statuses(
       groups.map((group) => group[0]!.txs[0]!.hash),
@@ -122,7 +120,7 @@ export class SolanaRelayer extends ChainRelayer {
     await this.#guardAll(groups, alive, async (group, i) => {
       const seen = { height, status: statuses[i] ?? null, payment: null }
       if (await this.#act(group, seen)) return
-      // once no signed transaction can be included any more, the payments are read in a later slot
+      // the action depends on the payments: reads them in the slot of the statuses or a later one
       const views = await this.#readPaymentStates(group, slot)
       for (const [at, row] of group.entries())
         await this.#act([row], { ...seen, payment: views[at]! })
@@ -130,7 +128,7 @@ export class SolanaRelayer extends ChainRelayer {
   }
 
   /** Executes the plan of jobs that share a transaction. @returns false where the payments must be read first */
-  async #act(rows: JobGroup, seen: SolanaJobSnapshot): Promise<boolean> {
+  async #act(rows: SolanaJobRows, seen: SolanaJobSnapshot): Promise<boolean> {
     const action = planSolanaJobStep(rows[0]!, seen)
     if (action.do === 'look') return false
     if (action.do === 'record') await this.#save(rows, action.event)
@@ -140,10 +138,10 @@ export class SolanaRelayer extends ChainRelayer {
   }
 
   /**
-   * Signs transactions for payments that are still held, as many as the balance pays fees for. Records the outcome of
-   * jobs whose payment is no longer held.
+   * Signs and sends transactions for payments that are still held, as many as the balance pays fees for. Jobs of other
+   * held payments wait for funds. Jobs whose payment is no longer held are confirmed, parked, or tried again later.
    */
-  async #start(rows: JobGroup, alive: () => void): Promise<void> {
+  async #start(rows: SolanaJobRows, alive: () => void): Promise<void> {
     if (rows.length === 0) return
     const views = await this.#readPaymentStates(
       rows,
@@ -161,7 +159,7 @@ export class SolanaRelayer extends ChainRelayer {
     const { maxFee } = this.#signer
     const affordable = Number(((await this.readBalance()) - EMPTY_ACCOUNT_RENT_LAMPORTS) / maxFee)
     await this.#guardAll(groups, alive, async (group, i) => {
-      if (i < affordable) await this.#act(group, { ...NO_TX_STATUS, payment: HELD_PAYMENT })
+      if (i < affordable) await this.#act(group, { ...NO_TX_STATUS, payment: HELD_PAYMENT_STATE })
       else
         await this.#save(group, {
           is: 'failed',
@@ -170,7 +168,7 @@ export class SolanaRelayer extends ChainRelayer {
     })
   }
 
-  async #readPaymentStates(rows: JobGroup, minSlot: number): Promise<JobPaymentState[]> {
+  async #readPaymentStates(rows: SolanaJobRows, minSlot: number): Promise<JobPaymentState[]> {
     const areHeld = await this.#signer.areHeld(rows.map(paymentOf), minSlot)
     return rows.map(({ kind, payment }, i) =>
       paymentStateOfJob(kind, areHeld[i]!, payment!.outcome),
@@ -181,7 +179,7 @@ export class SolanaRelayer extends ChainRelayer {
    * Signs one transaction for all jobs of the group. It is stored before it is sent: a restart sends the same bytes
    * again.
    */
-  async #sign(rows: JobGroup): Promise<void> {
+  async #sign(rows: SolanaJobRows): Promise<void> {
     const { kind, failures } = rows[0]!
     const tx = await this.#signer.sign(kind as PaymentDecision, rows.map(paymentOf), failures)
     failpoint('payout.sign')
@@ -189,7 +187,7 @@ export class SolanaRelayer extends ChainRelayer {
     if (after) await this.#broadcast(after, tx)
   }
 
-  async #broadcast(rows: JobGroup, tx: SolanaJobTx): Promise<void> {
+  async #broadcast(rows: SolanaJobRows, tx: SolanaJobTx): Promise<void> {
     const refusal = await this.#signer.send(tx.raw)
     failpoint('payout.broadcast')
     const { state, reason } = rows[0]!
@@ -202,7 +200,7 @@ export class SolanaRelayer extends ChainRelayer {
    * Stores an event for all jobs or for none.
    * @returns the jobs after the event; null where one of the jobs has changed meanwhile
    */
-  async #save(rows: JobGroup, event: JobEvent<SolanaJobTx>): Promise<JobGroup | null> {
+  async #save(rows: SolanaJobRows, event: JobEvent<SolanaJobTx>): Promise<SolanaJobRows | null> {
     const { pool, epoch, onOutcome } = this.#options
     const context: JobDecisionContext = { nowMs: this.clock.nowMs(), random: this.clock.random() }
     const changes = rows.map((job) => ({ job, after: applyJobEvent(job, event, context) }))
@@ -225,11 +223,11 @@ export class SolanaRelayer extends ChainRelayer {
 const ADDRESS_BYTES = 32
 const SEQUENCE_BYTES = 8
 /** Bytes of a payment in a transaction: its accounts, their indexes in the instruction, and its sequence number. */
-const paymentBytes = ({ payment }: SolanaJobRow): number =>
-  paymentAccounts(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
+const paymentByteCount = ({ payment }: SolanaJobRow): number =>
+  paymentAccountCount(payment) * (ADDRESS_BYTES + 1) + SEQUENCE_BYTES
 
 /** Accounts that a payment adds to the instruction. */
-function paymentAccounts(payment: SolanaJobRow['payment']): number {
+function paymentAccountCount(payment: SolanaJobRow['payment']): number {
   if (payment?.target.kind !== 'communityName') return 2
   return payment.money.token === NATIVE_COIN ? 3 : 6
 }
@@ -240,12 +238,12 @@ function paymentAccounts(payment: SolanaJobRow['payment']): number {
  */
 export const SOLANA_TX_CAPACITY = {
   of: () => 888,
-  takenBy: paymentBytes,
+  takenBy: paymentByteCount,
   isAlone: ({ failures }: SolanaJobRow) => failures > 0,
 }
 
-/** Groups jobs by the sent transaction that they share. */
-function groupBySentTx(rows: JobGroup): JobGroup[] {
+/** Groups jobs by the signed transaction that they share. */
+function groupBySignedTx(rows: SolanaJobRows): SolanaJobRows[] {
   const groups = new Map<string, SolanaJobRow[]>()
   for (const row of rows) {
     const hash = row.txs[0]?.hash
@@ -254,8 +252,8 @@ function groupBySentTx(rows: JobGroup): JobGroup[] {
   return [...groups.values()]
 }
 
-const aboutJobs = (rows: JobGroup) => ({ jobs: rows.map(jobLogFields) })
-const HELD_PAYMENT: JobPaymentState = { is: 'held' }
+const logFieldsOfJobs = (rows: SolanaJobRows) => ({ jobs: rows.map(jobLogFields) })
+const HELD_PAYMENT_STATE: JobPaymentState = { is: 'held' }
 /** State of a job without a transaction. The height does not matter then. */
 const NO_TX_STATUS = { height: 0, status: null }
 const paymentOf = ({ payment }: SolanaJobRow) => payment!
@@ -270,7 +268,7 @@ interface SolanaRelayerChainOptions
   open(): Promise<{ chain: number }>
 }
 
-/** Creates the entry of a network's Solana program for the list of chains on which the relayer sends transactions. */
+/** Makes a network's Solana program one of the chains of `runRelayer`. */
 export const createSolanaRelayerChain = ({
   pollMs,
   ...options

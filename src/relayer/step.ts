@@ -27,10 +27,11 @@ import { hasSentTransaction, MAX_BLOCKS_NODE_IS_AHEAD, planEvmJobStep } from './
 /**
  * Stores a changed job.
  * @param after the job after a step, or a function that makes the job with the signer's next nonce
- * @returns false when the job's row has changed
+ * @returns false when another process has changed the job's row
  */
 export type SaveJob = (after: JobChange<EvmJob>['after']) => Promise<boolean>
 
+/** Source of time and randomness, which tests replace. */
 export interface RelayerClock {
   nowMs(): number
   /** Random number in [0, 1). */
@@ -65,8 +66,8 @@ const isChainError = (error: unknown): error is ChainUnavailableError | RpcError
 /**
  * First half of a step: reads as much of the chain's state as the plan needs, and changes nothing. A job is stepped
  * until it waits or has ended. After a crash, the stored state is enough to continue.
- * @returns second half: executes the action and stores the result; it throws errors of the store
- * @throws errors of our own code, in both halves; errors of nodes and signers become outcomes
+ * @returns the second half, which executes the action and stores the result. It throws errors of the store.
+ * @throws errors of our own code, as does the second half. Errors of nodes and signers become outcomes.
  */
 export async function decideJobStep(
   job: EvmJob,
@@ -85,12 +86,12 @@ export async function decideJobStep(
   }
   for (;;) {
     const action = planEvmJobStep(job, seen, policy)
-    if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
-    seen = { ...seen, prepared: await prepare(job, action.purpose, ports) }
+    if (action.do !== 'prepare') return () => executeAction(job, action, seen, ports)
+    seen = { ...seen, prepared: await prepareTransaction(job, action.purpose, ports) }
   }
 }
 
-/** Reads the state of a job on the chain. Null while no node answers. */
+/** Reads the state of a job on the chain. Null while too few nodes answer. */
 async function readJobState(
   job: EvmJob,
   { sender, onNodeError }: JobStepDependencies,
@@ -104,7 +105,7 @@ async function readJobState(
   }
 }
 
-async function execute(
+async function executeAction(
   job: EvmJob,
   action: Exclude<EvmJobAction, { do: 'prepare' }>,
   seen: EvmJobSnapshot,
@@ -114,11 +115,11 @@ async function execute(
     case 'wait':
       return 'waiting'
     case 'record':
-      return store(job, action.event, seen, ports)
+      return storeEvent(job, action.event, seen, ports)
     case 'sign':
-      return sign(job, action, seen, ports)
+      return signAndStore(job, action, seen, ports)
     case 'broadcast':
-      return broadcast(job, action.tx, seen, ports)
+      return broadcastAndStore(job, action.tx, seen, ports)
   }
 }
 
@@ -126,7 +127,7 @@ async function execute(
  * Simulates the job's transaction and estimates gas and fees. A failed call counts as a failed attempt, so that the
  * pause grows.
  */
-async function prepare(
+async function prepareTransaction(
   job: EvmJob,
   purpose: TxPurpose,
   { sender, onNodeError }: JobStepDependencies,
@@ -140,7 +141,7 @@ async function prepare(
   }
 }
 
-async function sign(
+async function signAndStore(
   job: EvmJob,
   order: Extract<EvmJobAction, { do: 'sign' }>,
   seen: EvmJobSnapshot,
@@ -176,7 +177,7 @@ async function sign(
       !isTaken &&
       !hasSentTransaction(job, seen)
     const failure: TxFailure = { class: isFreed ? 'revert' : 'transient', reason }
-    return store(job, { is: 'failed', failure }, seen, ports)
+    return storeEvent(job, { is: 'failed', failure }, seen, ports)
   }
   if (purpose === 'cancel') return 'cancelled'
   return nonce === null ? 'signed' : 'replaced'
@@ -188,7 +189,7 @@ function retryReasonOf(error: unknown): string | null {
   return error instanceof SignerUnavailableError ? 'signer_unreachable' : null
 }
 
-async function broadcast(
+async function broadcastAndStore(
   job: EvmJob,
   tx: EvmJobTx,
   seen: EvmJobSnapshot,
@@ -209,11 +210,11 @@ async function broadcast(
     event = { is: 'refused', hash: tx.hash, reason }
   }
   failpoint('relay.broadcast')
-  const outcome = await store(job, event, { ...seen, head }, ports)
+  const outcome = await storeEvent(job, event, { ...seen, head }, ports)
   return outcome === 'sent' && tx.sentBlock !== null ? 'resent' : outcome
 }
 
-async function store(
+async function storeEvent(
   job: EvmJob,
   event: JobEvent<EvmJobTx>,
   seen: EvmJobSnapshot,

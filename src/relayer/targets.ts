@@ -65,9 +65,9 @@ function pathOf(
   if (!hub || hub.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
   const { eid, endpoint, contract, messageLib, local } = hub.config
   if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
-    return missingFields(hub, 'eid and endpoint')
+    return missingFieldsText(hub, 'eid and endpoint')
   const without = spokes.find(({ config }) => config.eid === undefined)
-  if (without) return missingFields(without, 'eid')
+  if (without) return missingFieldsText(without, 'eid')
   const lane: HubWithSpokes = {
     // 0 is no endpoint id of LayerZero, so no packet matches it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
@@ -81,5 +81,5 @@ function pathOf(
   return { lane, endpoint: endpoint ?? null, messageLib: (local && messageLib) || null }
 }
 
-const missingFields = ({ network, label }: EvmChain, fields: string): string =>
+const missingFieldsText = ({ network, label }: EvmChain, fields: string): string =>
   `no messages are delivered on ${network}: chain "${label}" has no ${fields} in the chains file`

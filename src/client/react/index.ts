@@ -64,7 +64,7 @@ export function useRegistration<N extends string>(
     if (!request) throw new Error('There is nothing to register yet.')
     const quoting = quoteQuery(client, request)
     const key = hashKey(quoting.queryKey)
-    // a click after the wallet has sent, too, must not ask the wallet to pay twice
+    // the wallet has sent the transaction: another click must not ask the wallet to pay twice
     const earlierTx = paid.current.get(key)
     if (earlierTx !== undefined) return earlierTx
     const hash = await send(await cache.fetchQuery(quoting))
@@ -73,7 +73,7 @@ export function useRegistration<N extends string>(
   }
   const register = useMutation<string, Error, void>({
     retry: false,
-    // a second click joins the first, because the wallet must not ask to pay twice
+    // while the wallet is asked, a second click waits for the same transaction
     mutationFn: () => {
       sending.current ??= pay().finally(() => {
         sending.current = null

@@ -8,10 +8,10 @@ const QUOTE_STALE_MS = 30_000
 /** An argument that is not known yet, such as the address of a wallet that is not connected. The query waits. */
 type Missing = null | undefined
 
-type Kind = 'name' | 'address' | 'quote' | 'status'
+type QueryKind = 'name' | 'address' | 'quote' | 'status'
 
 /** Query key: `['clusterd', url, network, kind, argument]`. Keys of two services, or of two networks, differ. */
-const keyOf = ({ url, network }: Client, kind: Kind, ...argument: unknown[]) =>
+const keyOf = ({ url, network }: Client, kind: QueryKind, ...argument: unknown[]) =>
   ['clusterd', url, network, kind, ...argument] as const
 
 /** TanStack Query does not retry, because the client already retries the requests that may be repeated. */

@@ -15,7 +15,7 @@ const GONE_REASON = 'HTTP 410'
 export const WEBHOOK_MESSAGE_TYPES = ['events', 'feed_restarted'] as const
 
 /** Body of a message to a webhook. @param fields JSON of the fields that only messages of this type have */
-const messageOf = (
+const messageBody = (
   type: (typeof WEBHOOK_MESSAGE_TYPES)[number],
   { id, network }: Pick<LeasedWebhook, 'id' | 'network'>,
   fields: string,
@@ -53,8 +53,8 @@ export interface WebhookDeliveryDependencies {
 }
 
 /**
- * Outcome of a delivery: the webhook's new state, and the failure if the delivery failed; null where the signal ended
- * the delivery.
+ * Outcome of a delivery: the webhook's new state, and if the delivery failed, the message's id and the reason. Null
+ * where the signal ended the delivery.
  */
 export type DeliveryOutcome = {
   after: WebhookChange
@@ -79,7 +79,7 @@ export async function deliverNextMessage(
   const { id, headGeneration, headSeen } = hook
   const healthy = { parked: null, failures: 0, failingMs: null, nextMs: 0 }
   if (!page) {
-    const body = messageOf('feed_restarted', hook, `"generation":${headGeneration}`)
+    const body = messageBody('feed_restarted', hook, `"generation":${headGeneration}`)
     const after = {
       ...healthy,
       cursor: null,
@@ -90,7 +90,7 @@ export async function deliverNextMessage(
     return sendMessage(hook, `${id}-${headGeneration}-restarted`, body, after, ports)
   }
   const { generation, items, last, hasMore, resume } = page
-  // `headSeen` was read before the page, so the page may have newer events
+  // `headSeen` was read before the page. Events that came since cause another delivery.
   const seen = !hasMore && generation === headGeneration ? headSeen : 0
   const after = {
     ...healthy,
@@ -100,19 +100,19 @@ export async function deliverNextMessage(
     delivered: hook.delivered + items.length,
   }
   if (items.length === 0) return { after }
-  const body = messageOf('events', hook, `"items":[${items.join(',')}],"resume":"${resume}"`)
+  const body = messageBody('events', hook, `"items":[${items.join(',')}],"resume":"${resume}"`)
   return sendMessage(hook, `${id}-${generation}-${last}-${items.length}`, body, after, ports)
 }
 
 /** Sends one message. @param after state of the webhook if the receiver accepts the message */
 async function sendMessage(
   hook: LeasedWebhook,
-  message: string,
+  messageId: string,
   body: string,
   after: WebhookChange,
   { allowsPrivate, nowMs, signal }: WebhookDeliveryDependencies,
 ): Promise<DeliveryOutcome> {
-  const headers = webhookSignatureHeaders(hook.key, message, nowMs(), body)
+  const headers = webhookSignatureHeaders(hook.key, messageId, nowMs(), body)
   let reason: string
   try {
     const status = await postWebhookMessage({ url: hook.url, headers, body, allowsPrivate, signal })
@@ -129,5 +129,8 @@ async function sendMessage(
   const isParked = reason === GONE_REASON || nowMs() - failingMs > PARK_AFTER_MS
   const nextMs = nowMs() + backoffPauseMs(failures, BACKOFF_PAUSES_MS.webhook)
   const failed = { parked: isParked ? reason : null, failures, failingMs, nextMs }
-  return { after: { cursor, generation, seen, delivered, ...failed }, failure: { message, reason } }
+  return {
+    after: { cursor, generation, seen, delivered, ...failed },
+    failure: { message: messageId, reason },
+  }
 }

@@ -15,8 +15,8 @@ import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import { POST_TIMEOUT_MS } from './post.js'
 
-/** Maximum number of messages that are delivered at once. Each message goes to another webhook. */
-const MAX_DELIVERIES_AT_ONCE = 8
+/** Maximum number of messages that are delivered in parallel. Each message goes to another webhook. */
+const MAX_PARALLEL_DELIVERIES = 8
 /** Lease of a webhook, ms. It is longer than a delivery with its reads, so a process whose lease expires has died. */
 const LEASE_MS = 3 * POST_TIMEOUT_MS
 
@@ -47,8 +47,8 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     alarms = counts.flatMap(webhookAlarms)
   }
   /**
-   * Delivers a message and stores its outcome. A message that fails unexpectedly is delivered again when its lease
-   * has expired.
+   * Delivers a webhook's next message and stores the outcome. After an unexpected error, the message is delivered again
+   * once the webhook's lease has expired.
    */
   const deliverOne = async (hook: LeasedWebhook): Promise<void> => {
     const { id, network, url } = hook
@@ -85,12 +85,12 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     notify,
     alarms: () => alarms,
     /**
-     * Starts deliveries to webhooks that have new events, up to `MAX_DELIVERIES_AT_ONCE` at a time. The end of each
+     * Starts deliveries to webhooks that have new events, up to `MAX_PARALLEL_DELIVERIES` at a time. The end of each
      * delivery starts the next step.
      */
     async step() {
       if (performance.now() - countedMs >= IDLE_POLL_MS) await countAll()
-      const atMost = MAX_DELIVERIES_AT_ONCE - underWay.size
+      const atMost = MAX_PARALLEL_DELIVERIES - underWay.size
       if (count === 0 || atMost === 0) return 'idle'
       const nowMs = Date.now()
       for (const hook of await leaseWebhooks(pool, { atMost, nowMs, leaseMs: nowMs + LEASE_MS })) {
@@ -104,7 +104,7 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
     },
   }
   const done = runWorkers([worker], { log, loops, signal }).finally(() => Promise.all(underWay))
-  // without webhooks, a new block causes no database query
+  // without webhooks, a change of a network causes no database query
   return { notify: () => void (count > 0 && notify.notify()), done }
 }
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 
 export const WEBHOOK_KEY_BYTES = 32
-const KEY_PREFIX = 'whsec_'
+const WEBHOOK_KEY_PREFIX = 'whsec_'
 
 /** Text of a webhook's signing key for the receiver: `whsec_` and base64 (Standard Webhooks 1.0.0, "Secret"). */
-export const webhookKeyText = (key: Buffer): string => KEY_PREFIX + key.toString('base64')
+export const webhookKeyText = (key: Buffer): string => WEBHOOK_KEY_PREFIX + key.toString('base64')
 
 /**
  * Headers that identify and sign a message to a webhook: HMAC-SHA-256 over `<id>.<seconds>.<body>`, so that nobody can

@@ -6,7 +6,7 @@ export class TargetRefusedError extends Error {
   override name = 'TargetRefusedError'
 }
 
-const blockListOf = (
+const createBlockList = (
   family: 'ipv4' | 'ipv6',
   subnets: Readonly<Record<string, number>>,
 ): BlockList => {
@@ -17,7 +17,7 @@ const blockListOf = (
 
 /** Address ranges that are private or have no hosts (IANA's special-purpose address registries), by IP version. */
 const PRIVATE_RANGES = {
-  ipv4: blockListOf('ipv4', {
+  ipv4: createBlockList('ipv4', {
     '0.0.0.0': 8,
     '10.0.0.0': 8,
     '100.64.0.0': 10,
@@ -35,7 +35,7 @@ const PRIVATE_RANGES = {
   }),
   // everything except public addresses, which begin with 2 or 3 (RFC 4291), and ranges that embed an IPv4 address,
   // which may be private
-  ipv6: blockListOf('ipv6', {
+  ipv6: createBlockList('ipv6', {
     '::': 3,
     '4000::': 2,
     '8000::': 1,

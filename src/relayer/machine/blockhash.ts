@@ -4,7 +4,7 @@ import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import type { JobEvent } from './index.js'
 import { hasJobEnded, type SolanaJob } from './job.js'
 
-/** State of a job's payment, as the nodes of the Solana cluster show it. */
+/** State of a job's payment: a node's answer, combined with the outcome that the payment watcher has stored. */
 export type JobPaymentState =
   /** The job can be executed. */
   | { is: 'held' }
@@ -16,10 +16,10 @@ export type JobPaymentState =
   | { is: 'unknown' }
 
 /**
- * State of a job's payment.
- * @param isHeld whether a node shows the payment's account as held
+ * Combines a node's answer with the stored outcome. Only an outcome ends a job.
+ * @param isHeld true if any node shows the payment as undecided
  * @param outcome outcome that the payment watcher has stored, as two nodes returned it where two are configured; null
- * without an outcome. Only an outcome ends a job.
+ * before the watcher has read one
  */
 export function paymentStateOfJob(
   kind: JobKind,
@@ -40,11 +40,11 @@ export function paymentStateOfJob(
  * a transaction included in between is not taken for expired.
  */
 export interface SolanaJobSnapshot {
-  /** Height of the newest confirmed block. */
+  /** Height of the newest block at the configured commitment. */
   height: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
-  /** State of the payment. Of a job with a transaction, read after `height`. Null while it has not been read. */
+  /** Null while it has not been read. For a job with a transaction, it is read after `height`. */
   payment: JobPaymentState | null
 }
 
@@ -66,8 +66,8 @@ export function planSolanaJobStep(
   const tx = job.txs[0]!
   if (status) {
     if (!status.isConfirmed) return { do: 'wait' }
-    if (status.error === null) return planSucceeded(payment, height > tx.lastValidHeight)
-    return record({ is: 'expired', feeWei: 0n, reason: status.error })
+    if (status.error === null) return planSucceededTx(payment, height > tx.lastValidHeight)
+    return recordAction({ is: 'expired', feeWei: 0n, reason: status.error })
   }
   if (height <= tx.lastValidHeight) return { do: 'broadcast', tx }
   return payment ? planByPayment(job, payment) : { do: 'look' }
@@ -77,34 +77,35 @@ export function planSolanaJobStep(
  * Action for a job whose transaction succeeded and is confirmed. Only the outcome of the payment that the watcher read
  * ends the job, never one node's answer.
  */
-function planSucceeded(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
+function planSucceededTx(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
-  if (payment.is === 'held' && isTooLate) return expire('expired')
+  if (payment.is === 'held' && isTooLate) return expireAction('expired')
   return payment.is === 'held' || payment.is === 'unknown'
     ? { do: 'wait' }
-    : record({ is: 'confirmed', feeWei: 0n })
+    : recordAction({ is: 'confirmed', feeWei: 0n })
 }
 
 /**
- * Action for a job of which no signed transaction can be included any more. The payment's state decides whether the job
- * is done, or is signed again.
+ * Action for a job without a transaction that a block can still include. By the payment's state, the job is signed,
+ * queued again, confirmed or parked.
  */
 function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {
     case 'held':
       // `job.reason` is set if a node refused the transaction, which is why no block includes the transaction
-      return job.state === 'queued' ? { do: 'sign' } : expire(job.reason ?? 'expired')
+      return job.state === 'queued' ? { do: 'sign' } : expireAction(job.reason ?? 'expired')
     case 'done':
-      return record({ is: 'confirmed', feeWei: 0n })
+      return recordAction({ is: 'confirmed', feeWei: 0n })
     case 'lost':
-      return record({ is: 'parked', reason: payment.reason })
+      return recordAction({ is: 'parked', reason: payment.reason })
     case 'unknown':
       // the watcher will read the transaction that closed the payment's account
       return job.state === 'queued'
-        ? record({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
-        : expire('closed_unseen')
+        ? recordAction({ is: 'failed', failure: { class: 'transient', reason: 'closed_unseen' } })
+        : expireAction('closed_unseen')
   }
 }
 
-const expire = (reason: string): SolanaJobAction => record({ is: 'expired', feeWei: 0n, reason })
-const record = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })
+const expireAction = (reason: string): SolanaJobAction =>
+  recordAction({ is: 'expired', feeWei: 0n, reason })
+const recordAction = (event: JobEvent<SolanaJobTx>): SolanaJobAction => ({ do: 'record', event })

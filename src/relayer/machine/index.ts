@@ -15,8 +15,8 @@ import { toParkedJob } from './job.js'
 /**
  * This module is the state machine of jobs, pure. `planEvmJobStep` (nonce.ts) and `planSolanaJobStep` (blockhash.ts)
  * choose the next action from the stored job and its state on the chain. `applyJobEvent` changes the job by an event. A
- * job gets another nonce or blockhash only after a confirmed transaction used its nonce without executing the job, or
- * its blockhash expired.
+ * job gets another nonce only after a confirmed transaction used its nonce without executing the job. It gets another
+ * blockhash only after its blockhash expired, or its transaction failed in a confirmed block.
  */
 
 /** Time and randomness for a decision about a job. */
@@ -59,19 +59,22 @@ export type JobEvent<Tx extends JobTx> =
   /** `nonce` null: the transaction is valid until its blockhash expires. */
   | { is: 'signed'; nonce: number | null; tx: Tx }
   | { is: 'sent'; hash: string }
-  /** No node accepted the transaction. */
+  /** Nodes refused the transaction, or too few answered. */
   | { is: 'refused'; hash: string; reason: string }
-  /** An attempt that sent nothing: the simulation or a node failed, or fees exceed the cap. */
+  /** An attempt without a new transaction: for example, the simulation failed, or fees exceed a cap. */
   | { is: 'failed'; failure: TxFailure }
   | { is: 'included'; hash: MinedReceipt['hash']; block: number }
   /** The block with the transaction was replaced. */
   | { is: 'reorged' }
-  /** The transactions can't execute the job any more: their nonce was used, or their blockhash expired. */
+  /** The job's transactions can no longer execute it: their nonce is used, their blockhash expired, or they failed. */
   | { is: 'expired'; feeWei: bigint; reason: string }
   | { is: 'confirmed'; feeWei: bigint }
   | { is: 'parked'; reason: ParkReason }
 
-/** @param at `head`: newest block, needed only for the event `sent` of a job with a nonce */
+/**
+ * Returns the job as it is after an event. Pure.
+ * @param at `head`: number of the newest block, needed only for the event `sent` of a job with a nonce
+ */
 export function applyJobEvent<Tx extends JobTx>(
   job: JobProgress<Tx>,
   event: JobEvent<Tx>,
@@ -128,7 +131,7 @@ function applyRefusal<Tx extends JobTx>(
   at: JobDecisionContext,
 ): JobProgress<Tx> {
   if (job.nonce === null) return { ...job, reason }
-  const paused = backOff(job, reason, at)
+  const paused = withBackOff(job, reason, at)
   return reason === REFUSED_BY_NODES ? changeTx(paused, hash, { isRejected: true }) : paused
 }
 
@@ -137,7 +140,7 @@ function applyFailure<Tx extends JobTx>(
   failure: TxFailure,
   at: JobDecisionContext,
 ): JobProgress<Tx> {
-  const paused = backOff(job, failure.reason, at)
+  const paused = withBackOff(job, failure.reason, at)
   if (failure.class === 'transient') return paused
   if (job.nonce === null)
     return failure.class === 'permanent'
@@ -168,10 +171,10 @@ function applyExpiry<Tx extends JobTx>(
     included: null,
   }
   if (job.release !== null && job.release !== 'queue') return toParkedJob(free, job.release)
-  return { ...backOff(free, reason, at), state: 'queued', release: null, alone: true }
+  return { ...withBackOff(free, reason, at), state: 'queued', release: null, alone: true }
 }
 
-function backOff<Job extends JobProgress>(
+function withBackOff<Job extends JobProgress>(
   job: Job,
   reason: string,
   { nowMs, random }: JobDecisionContext,
@@ -189,12 +192,12 @@ function changeTx<Tx extends JobTx>(
 }
 
 /** Each pause varies by up to this fraction, so that jobs that failed together do not retry together. */
-const JITTER = 0.2
+const JITTER_FRACTION = 0.2
 /**
  * Longest pause before the next attempt of a job for which others wait, ms: a payer waits for a refusal (their money
  * back), and all later transactions of the signer wait for a job that holds a nonce.
  */
-const AWAITED_PAUSE_MS = 60_000
+const MAX_AWAITED_PAUSE_MS = 60_000
 
 /**
  * Pause before the next attempt, ms.
@@ -207,7 +210,7 @@ export function backoffMs(
   random: number,
 ): number {
   const jittered = Math.round(
-    backoffPauseMs(failures, BACKOFF_PAUSES_MS.job) * (1 + JITTER * (2 * random - 1)),
+    backoffPauseMs(failures, BACKOFF_PAUSES_MS.job) * (1 + JITTER_FRACTION * (2 * random - 1)),
   )
-  return kind === 'refuse' || nonce !== null ? Math.min(jittered, AWAITED_PAUSE_MS) : jittered
+  return kind === 'refuse' || nonce !== null ? Math.min(jittered, MAX_AWAITED_PAUSE_MS) : jittered
 }

@@ -24,35 +24,37 @@ import {
 } from './index.js'
 import { type EvmJob, hasJobEnded } from './job.js'
 
-const WAIT: EvmJobAction = { do: 'wait' }
+const WAIT_ACTION: EvmJobAction = { do: 'wait' }
 
 export function planEvmJobStep(
   job: EvmJob,
   seen: EvmJobSnapshot,
   policy: SpendPolicy,
 ): EvmJobAction {
-  if (hasJobEnded(job)) return WAIT
-  if (job.nonce === null) return planQueued(job, seen, policy)
-  if (seen.mined) return planMined(job, seen, seen.mined)
-  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsed(job, seen)
-  return planUnused(job, seen, policy)
+  if (hasJobEnded(job)) return WAIT_ACTION
+  if (job.nonce === null) return planQueuedJob(job, seen, policy)
+  if (seen.mined) return planMinedJob(job, seen, seen.mined)
+  if (seen.nonce === 'unconfirmed' || seen.nonce === 'confirmed') return planUsedNonce(job, seen)
+  return planUnusedNonce(job, seen, policy)
 }
 
-function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
+function planQueuedJob(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
   if (seen.done === 'confirmed') return endDoneJob(job, seen, 0n)
-  if (seen.done === 'unconfirmed') return WAIT
-  if (seen.nowMs < job.nextMs) return WAIT
+  if (seen.done === 'unconfirmed') return WAIT_ACTION
+  if (seen.nowMs < job.nextMs) return WAIT_ACTION
   if (!seen.prepared) return { do: 'prepare', purpose: 'deliver' }
-  if ('failure' in seen.prepared) return fail(seen.prepared.failure)
+  if ('failure' in seen.prepared) return failAction(seen.prepared.failure)
   const { gas } = seen.prepared
   const fees = capGasFees(seen.prepared.fees, policy.gasPriceCapWei)
-  if (!fees) return retry('gas_price_above_cap')
+  if (!fees) return retryAction('gas_price_above_cap')
   const { valueWei } = job
   const costWei = maxTransactionCostWei(gas, fees, valueWei)
   if (job.spentWei + costWei > policy.spendCapWei) {
-    // fees may fall again, and a single node reports them; gas already paid and the value do not fall
+    // fees may fall again, or be one node's wrong answer. Gas already paid and the value do not fall.
     const isHopeless = job.spentWei + valueWei >= policy.spendCapWei
-    return isHopeless ? record({ is: 'parked', reason: 'spend_cap' }) : retry('fees_above_cap')
+    return isHopeless
+      ? recordAction({ is: 'parked', reason: 'spend_cap' })
+      : retryAction('fees_above_cap')
   }
   return { do: 'sign', purpose: 'deliver', nonce: null, gas, fees, valueWei }
 }
@@ -61,17 +63,18 @@ function planQueued(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
  * Action for a job with a mined transaction: record the block, wait for confirmation, then record the outcome. A
  * reverted or cancelled job expires, unless its effect is confirmed on the chain.
  */
-function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJobAction {
+function planMinedJob(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJobAction {
   const isKnown = job.included?.hash === mined.hash && job.included.block === mined.block
   if (!isKnown && !(mined.isConfirmed && seen.isSure))
-    return record({ is: 'included', hash: mined.hash, block: mined.block })
-  // a node may have lost the receipt that another node returns
-  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed')) return WAIT
+    return recordAction({ is: 'included', hash: mined.hash, block: mined.block })
+  // a confirmed nonce and effect replace the receipt's confirmation, because a node may have lost the receipt
+  if (!mined.isConfirmed && !(seen.nonce === 'confirmed' && seen.done === 'confirmed'))
+    return WAIT_ACTION
   const { feeWei, succeeded } = mined
   const purpose = job.txs.find(({ hash }) => hash === mined.hash)?.purpose
-  if (succeeded && purpose === 'deliver') return record({ is: 'confirmed', feeWei })
+  if (succeeded && purpose === 'deliver') return recordAction({ is: 'confirmed', feeWei })
   if (seen.done === 'confirmed') return endDoneJob(job, seen, feeWei)
-  return record({
+  return recordAction({
     is: 'expired',
     feeWei,
     reason: purpose === 'cancel' ? (job.reason ?? 'cancelled') : 'reverted',
@@ -79,14 +82,14 @@ function planMined(job: EvmJob, seen: EvmJobSnapshot, mined: MinedReceipt): EvmJ
 }
 
 /** Action for a job with a used nonce and no receipt: wait, end or park, but never take another nonce. */
-function planUsed(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
-  if (seen.nonce === 'unconfirmed') return WAIT
+function planUsedNonce(job: EvmJob, seen: EvmJobSnapshot): EvmJobAction {
+  if (seen.nonce === 'unconfirmed') return WAIT_ACTION
   if (seen.done === 'confirmed') return endDoneJob(job, seen, 0n)
-  if (seen.done === 'unconfirmed') return WAIT
+  if (seen.done === 'unconfirmed') return WAIT_ACTION
   // a single node has to report twice that the nonce is used, with a pause between the reports
-  if (!seen.isSure && job.reason !== NONCE_USED) return retry(NONCE_USED)
-  if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT
-  return record({ is: 'parked', reason: 'nonce_taken' })
+  if (!seen.isSure && job.reason !== REPORTED_NONCE_USED) return retryAction(REPORTED_NONCE_USED)
+  if (!seen.isSure && seen.nowMs < job.nextMs) return WAIT_ACTION
+  return recordAction({ is: 'parked', reason: 'nonce_taken' })
 }
 
 /** Reason stored with a job after a single node has reported for the first time that the job is done. */
@@ -98,13 +101,13 @@ function endDoneJob(
   seen: EvmJobSnapshot,
   feeWei: bigint,
 ): EvmJobAction {
-  if (!seen.isSure && reason !== REPORTED_DONE) return retry(REPORTED_DONE)
-  if (!seen.isSure && seen.nowMs < nextMs) return WAIT
-  return record({ is: 'confirmed', feeWei })
+  if (!seen.isSure && reason !== REPORTED_DONE) return retryAction(REPORTED_DONE)
+  if (!seen.isSure && seen.nowMs < nextMs) return WAIT_ACTION
+  return recordAction({ is: 'confirmed', feeWei })
 }
 
 /** Reason stored with a job after a single node has reported for the first time that its nonce is used. */
-const NONCE_USED = 'nonce_used'
+const REPORTED_NONCE_USED = 'nonce_used'
 
 /** Maximum number of blocks by which the node that accepted a transaction may have been ahead of another node. */
 export const MAX_BLOCKS_NODE_IS_AHEAD = 100
@@ -136,7 +139,7 @@ interface UnusedNonce {
 interface UnusedNonceRule {
   name: string
   holds(nonce: UnusedNonce): boolean
-  /** `send`: the newest transaction again. `replace`: with higher fees, or for another purpose. */
+  /** `send`: send the newest transaction, perhaps again. `replace`: sign one with higher fees or another purpose. */
   action: 'reorged' | 'wait' | 'send' | 'replace'
 }
 
@@ -178,7 +181,7 @@ export const UNUSED_NONCE_DECISIONS: readonly UnusedNonceRule[] = [
     action: 'send',
   },
   {
-    // while an earlier nonce is unused, higher fees do not help; the node may have dropped the transaction
+    // while an earlier nonce is unused, higher fees do not help. Nodes may have dropped the transaction, so it is sent.
     name: 'an earlier nonce is unused too',
     holds: ({ seen }) => seen.nonce === 'later',
     action: 'send',
@@ -195,6 +198,7 @@ export function unusedNonceDecision(nonce: UnusedNonce): UnusedNonceRule {
   return UNUSED_NONCE_DECISIONS.find(({ holds }) => holds(nonce))!
 }
 
+/** Collects the values that the rows of `UNUSED_NONCE_DECISIONS` test. */
 export function describeUnusedNonce(job: EvmJob, seen: EvmJobSnapshot): UnusedNonce {
   const tx = job.txs.at(-1)!
   const isSent = wasSent(tx, seen)
@@ -220,18 +224,18 @@ export function describeUnusedNonce(job: EvmJob, seen: EvmJobSnapshot): UnusedNo
   }
 }
 
-/** Action for an unused nonce: send again, or replace. */
-function planUnused(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
+/** Action for an unused nonce, by the first row of `UNUSED_NONCE_DECISIONS` that holds. */
+function planUnusedNonce(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): EvmJobAction {
   const nonce = describeUnusedNonce(job, seen)
   switch (unusedNonceDecision(nonce).action) {
     case 'reorged':
-      return record({ is: 'reorged' })
+      return recordAction({ is: 'reorged' })
     case 'wait':
-      return WAIT
+      return WAIT_ACTION
     case 'send':
       return { do: 'broadcast', tx: nonce.tx }
     case 'replace':
-      return replace(job, seen, policy, nonce.purpose)
+      return planReplacement(job, seen, policy, nonce.purpose)
   }
 }
 
@@ -239,14 +243,14 @@ function planUnused(job: EvmJob, seen: EvmJobSnapshot, policy: SpendPolicy): Evm
  * Action: sign a replacement with higher fees, or wait for funds. If a cap forbids higher fees, send the last
  * transaction again, or cancel it if it can't be mined.
  */
-function replace(
+function planReplacement(
   job: EvmJob,
   seen: EvmJobSnapshot,
   policy: SpendPolicy,
   purpose: TxPurpose,
 ): EvmJobAction {
   if (!seen.prepared) return { do: 'prepare', purpose }
-  if ('failure' in seen.prepared) return fail(seen.prepared.failure)
+  if ('failure' in seen.prepared) return failAction(seen.prepared.failure)
   const tx = job.txs.at(-1)!
   const { gas, fees: fresh, balanceWei } = seen.prepared
   const valueWei = purpose === 'deliver' ? job.valueWei : 0n
@@ -259,14 +263,14 @@ function replace(
   // nodes refuse a transaction that the balance can't pay, each with its own error text
   const offered = fees ?? (tx.isRejected ? tx : null)
   if (offered && balanceWei < maxTransactionCostWei(gas, offered, valueWei))
-    return retry(WAITS_FOR_FUNDS)
+    return retryAction(WAITS_FOR_FUNDS)
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel') return { do: 'broadcast', tx }
-  if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuck(tx, seen)
+  if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuckTx(tx, seen)
   // no node accepts the transaction at the highest price, so a cancel frees later nonces. Not if a node accepted an
   // earlier transaction of the job, which may be mined.
   return tx.isRejected && !hasSentTransaction(job, seen)
-    ? fail({ class: 'revert', reason: REFUSED_BY_NODES })
+    ? failAction({ class: 'revert', reason: REFUSED_BY_NODES })
     : { do: 'broadcast', tx }
 }
 
@@ -280,8 +284,8 @@ interface FeeBounds extends Pick<SpendPolicy, 'gasPriceCapWei'> {
 
 /**
  * Fees of the next transaction with the same nonce. Null if the cap does not allow them. A transaction that no node
- * accepted needs no minimum raise: a repeat offers twice its fees, up to the cap, and a cancel a fresh estimate. To
- * replace an accepted transaction, nodes require fees that are 10 % higher.
+ * accepted needs no minimum raise: the next one for the same purpose offers twice its fees, up to the cap, and a cancel
+ * offers a fresh estimate. To replace an accepted transaction, nodes require fees that are 10 % higher.
  */
 function nextFees(
   tx: EvmJobTx,
@@ -296,13 +300,13 @@ function nextFees(
 }
 
 /** Action for a transaction that offers less than the base fee, where a cap forbids more: wait, and later cancel. */
-function planStuck(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
-  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT
-  return fail({ class: 'revert', reason: 'fees_above_cap' })
+function planStuckTx(tx: EvmJobTx, seen: EvmJobSnapshot): EvmJobAction {
+  if (wasSent(tx, seen) && seen.head - tx.sentBlock! < CANCEL_AFTER_BLOCKS) return WAIT_ACTION
+  return failAction({ class: 'revert', reason: 'fees_above_cap' })
 }
 
-const record = (event: JobEvent<EvmJobTx>): EvmJobAction => ({ do: 'record', event })
+const recordAction = (event: JobEvent<EvmJobTx>): EvmJobAction => ({ do: 'record', event })
 
-const fail = (failure: TxFailure): EvmJobAction => record({ is: 'failed', failure })
+const failAction = (failure: TxFailure): EvmJobAction => recordAction({ is: 'failed', failure })
 
-const retry = (reason: string): EvmJobAction => fail({ class: 'transient', reason })
+const retryAction = (reason: string): EvmJobAction => failAction({ class: 'transient', reason })
