@@ -21,7 +21,12 @@ it('reads responses with streams of Node, and their errors', async () => {
 })
 
 it('does not take a gateway’s JSON of a missing route for an answer of the service', async () => {
-  const bodies = [null, {}, { message: 'no Route matched' }, { status: 404, error: 'Not Found' }]
+  const bodies = [
+    null,
+    {},
+    { cluster_name: 'edge-1', message: 'no Route matched' },
+    { status: 404, error: 'Not Found' },
+  ]
   const { client } = await clientOf((_, res) => json(res, bodies.shift(), 404))
   expect(await caught(client.nameOf('0x1'))).toMatchObject({ status: 404 })
   expect(await caught(client.cluster('x'))).toMatchObject({ status: 404 })

@@ -17,7 +17,8 @@ export interface UntilOptions {
   testnet?: boolean
   /**
    * Time limit of the wait, ms. Default: 30,000. In a test or hook of vitest with a lower limit (5,000 and 10,000 by
-   * default) the wait ends before the test does, so that the error with the last answer is seen.
+   * default) the wait ends before the test does, so that the error with the last answer is seen. A limit of a single hook
+   * (`beforeAll(fn, 60_000)`) is not known here: pass `deadlineMs` there.
    */
   deadlineMs?: number
   /** Called at each change of the transaction's status. */

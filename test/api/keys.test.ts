@@ -76,6 +76,30 @@ describe('API keys of a wallet', () => {
     },
   )
 
+  it('are renamed in the queue of changes, so that a burst leaves connections to look-ups', async () => {
+    const member = await memberOf(world)
+    const { id } = (await make(member)).body
+    const holder = await world.pool.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM api_keys WHERE wallet = $1 FOR UPDATE', [
+      fromHex(`0x01${member.address.slice(2)}`),
+    ])
+    const renames = Array.from({ length: 12 }, (_, i) =>
+      member.call('PATCH', `/v1/keys/${id}`, { name: `name ${i}` }),
+    )
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    const count = async () => {
+      // a transaction keeps its first answer of pg_stat_activity
+      await holder.query('SELECT pg_stat_clear_snapshot()')
+      return (await holder.query(waiting)).rows[0].n
+    }
+    await expect.poll(count).toBe(3)
+    for (let ask = 0; ask < 10; ask++) expect(await count()).toBe(3)
+    await holder.query('ROLLBACK')
+    holder.release()
+    expect((await Promise.all(renames)).map(({ status }) => status)).toEqual(Array(12).fill(200))
+  })
+
   it('are at most ten, even if they are requested at once', async () => {
     const member = await memberOf(world)
     const replies = await Promise.all(Array.from({ length: MAX_API_KEYS + 3 }, () => make(member)))

@@ -12,6 +12,7 @@ import { inTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { ratePerDay } from '../../ops/tokenBucket.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
+import { toHex } from '../../registry/primitives/bytes.js'
 import { invalidKeyError } from '../auth/session.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
@@ -54,18 +55,21 @@ const apiKeyJson = ({ keyHash, name, createdMs }: StoredApiKey) => ({
 })
 
 /**
- * Writes on behalf of a session, which can't be revoked before the write ends. @throws ApiError unauthorized where it
- * was revoked while the request waited
+ * Writes on behalf of a session, in the queue of signed changes. The session can't be revoked before the write ends.
+ * @throws ApiError unauthorized where it was revoked while the request waited; QueueFullError
  */
 const writeForSession = <T>(
-  { pool }: Pick<Context, 'pool'>,
-  { keyHash }: Session,
+  { pool, changes, network, caller }: Context,
+  { keyHash, wallet }: Session,
   write: (db: Queryable) => Promise<T>,
-): Promise<T> =>
-  inTransaction(pool, async (db) => {
-    if (!(await lockLiveSession(db, keyHash))) throw invalidKeyError()
-    return write(db)
-  })
+): Promise<T> => {
+  const writeOnce = () =>
+    inTransaction(pool, async (db) => {
+      if (!(await lockLiveSession(db, keyHash))) throw invalidKeyError()
+      return write(db)
+    })
+  return changes[network].run(caller!.address, writeOnce, toHex(wallet))
+}
 
 const newApiKeyRoute = declareRoute.post('/v1/keys', {
   refusedSample: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },
@@ -77,11 +81,12 @@ const newApiKeyRoute = declareRoute.post('/v1/keys', {
   body: z.object({ name: keyNameSchema }),
   responses: okResponses('The key', ApiKeySchema.extend({ key: z.string() }).openapi('NewApiKey')),
   errors: ['key_limit'],
-  async handle({ body, session }, { pool, limits, caller }) {
+  async handle({ body, session }, context) {
+    const { pool, limits, caller } = context
     const ofAddress = limits && { bucket: caller!.address, rate: ratePerDay(limits.keysPerDay) }
     await spendSharedUnits(pool, 'keys-a-day', ofAddress ? [ofAddress] : [], 1)
     const { key, stored } = generateApiKey({ wallet: session.wallet, name: body.name })
-    if (await writeForSession({ pool }, session, (db) => addApiKey(db, stored)))
+    if (await writeForSession(context, session, (db) => addApiKey(db, stored)))
       return okAnswer({ ...apiKeyJson(stored), key }, NO_STORE)
     throw new ApiError(
       'key_limit',
