@@ -39,7 +39,7 @@ export interface AccountAllocation {
 /**
  * Loads an airdrop in one transaction.
  * @param rows in the order of the file, each account once
- * @returns the airdrop; `isNew` is false where the same file was loaded before for the same chain and nothing changed
+ * @returns the airdrop; `isNew` is false, with nothing written, where the same file was loaded before for the same chain
  * @throws AirdropError where the community has another airdrop that may not be replaced, the rows are no valid airdrop,
  * or another process is loading an airdrop of the network
  */
@@ -62,7 +62,8 @@ export async function loadAirdrop(
     const airdrop = await nextAirdropNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
-    // the stored airdrop is read again under a lock: until here claims could be stored, because loading holds no lock
+    // Reads the existing airdrop again, under a lock. It was not locked while the new rows were inserted, so the indexer
+    // may have stored claims.
     const replaced = await lockAirdrop(client, network, community)
     if (replaced) {
       assertReplaceable(replaced, request)

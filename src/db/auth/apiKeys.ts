@@ -35,8 +35,8 @@ export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKe
   )
 
 /**
- * Takes the wallet's first free slot. Returns no row where no slot is free, or another key took the slot meanwhile:
- * `addApiKey` tries again.
+ * Stores a key in a free slot of its wallet. For an operator's key, which has no wallet, every slot is free. Returns no
+ * row where no slot is free, or another key took the slot meanwhile: `addApiKey` tries again.
  */
 const INSERT_API_KEY = `INSERT INTO api_keys (${API_KEY_COLUMNS}, slot)
   SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s

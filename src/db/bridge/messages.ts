@@ -8,7 +8,7 @@ import {
 } from '../pg/arrays.js'
 import type { ChainRowKey, Queryable } from '../pg/rows.js'
 
-/** True for a message `t` that the hub has received in a confirmed block. */
+/** SQL: true for a message `t` that the hub has received in a confirmed block. */
 const IS_RECEIVED_SQL =
   'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
 

@@ -43,15 +43,14 @@ export interface ChainIdentity
   startBlock: number
 }
 
-/** The database was filled from another chain or contract. */
+/** The configuration names another chain, contract, label or hub than those from which the database was filled. */
 export class ChainMismatchError extends Error {
   override name = 'ChainMismatchError'
 }
 
 /**
- * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored as soon as
- * it is known: from the configuration, or from the nodes.
- * Chains are numbered per network, in the order of their first starts.
+ * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored as soon as it is
+ * known from the configuration or the nodes. Chains are numbered per network, in the order of their first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or has the chain
  * under another label
  */
@@ -126,7 +125,7 @@ async function refuseSecondLabel(
  */
 const SEARCHED_ENTRIES = 1_000
 /**
- * Label of a chain other than the given one whose bids, or changes of the minimum bid, are in the journal. Only a hub
+ * Finds the label of another chain that has bids, or changes of the minimum bid, among its newest entries. Only a hub
  * emits such logs.
  */
 const FIND_OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
@@ -167,7 +166,7 @@ export const findChain = prepareSingleRow<ChainRow, [label: string]>(
   `SELECT ${CHAIN_COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
 )
 
-/** Genesis hash of a chain. Null while neither the configuration nor a node has given it. */
+/** Stored genesis hash of a chain. Null before the chain is registered, and while its nodes have not given the hash. */
 export async function readGenesisHash(
   pool: pg.Pool,
   network: Network,
