@@ -18,7 +18,7 @@ export type FeedOrder = 'oldest' | 'newest'
 /** Selects entries with public events, by the numbers of their first events. */
 export interface JournalRangeQuery {
   order: FeedOrder
-  /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
+  /** Event number at which the range begins, inclusive. Null: at `floor`, or in newest order at the newest event. */
   first: number | null
   /** Entries whose first event has a lower number are not returned. */
   floor: number
@@ -50,14 +50,17 @@ type RangeRow = HeadRow | ({ generation: null; kind: number } & Omit<FeedRow, 'k
 const ENTRY_COLUMNS = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
 /**
- * Conditions by order, from position ($1) and floor ($2). Newest order without a position starts at the head. The scan
- * follows partial indexes on public event numbers, so its time does not depend on private entries.
+ * SQL conditions on entries, by order. `$1` is `first` of the query, and `$2` its `floor`. The scan follows partial
+ * indexes on public event numbers, so its time does not depend on private entries.
  */
 const RANGE_CONDITIONS = {
   oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
-/** Limits the scan to entries that begin at most `$4` events from the position. Event numbers have no gaps. */
+/**
+ * SQL: ends the scan at the entry that begins `$4` events from the start of the range, or else at the last entry before
+ * that event number. Event numbers have no gaps.
+ */
 const eventLimitSql = (l: PartitionNames, order: FeedOrder): string =>
   order === 'oldest'
     ? 'AND j.public_first <= greatest($1::int8, $2::int8) + $4::int8'
@@ -72,7 +75,8 @@ const entriesSql = (l: PartitionNames, order: FeedOrder, filter: string): string
    ORDER BY j.public_first ${SORT_DIRECTION[order]} LIMIT $3`
 
 /**
- * SQL: the head as a first row, then the entries. With the head's columns in each row, each row would read the head.
+ * SQL: the head as a first row, then the entries. If each row had the head's columns, PostgreSQL would read the head for
+ * each row.
  */
 const headAndEntriesSql = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
@@ -185,7 +189,7 @@ export interface SqlFeedCopy {
   count: number
   /** Number of the newest event. */
   newest: number
-  /** True if the journal has caught up with the hub, or belongs to a mirror. */
+  /** True if the journal has caught up with the hub, or a mirror has verified a checkpoint of its source. */
   isComplete: boolean
   /** True if the SQL views show this copy. */
   isShown: boolean
@@ -203,16 +207,19 @@ const readCopy = prepareSingleRow<SqlFeedCopy>(
 export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
   (await readCopy(db, network))!
 
-const SHOW_COPY = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
+const SHOW_SQL_FEED_COPY = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
   ON CONFLICT (network) DO UPDATE SET generation = $2 WHERE feed_shown.generation <> $2`
-const ADD_TO_COPY = `INSERT INTO feed_events
+const ADD_TO_SQL_FEED_COPY = `INSERT INTO feed_events
     (network, generation, number, type, actor, at_ms, cluster_id, community, name, address, address_type, data)
   SELECT $1, $2, number, event->>'type', event->>'from', (event->>'timestamp')::int8,
     coalesce(data->>'cluster_id', data->>'to'), data->>'community', data->>'name', data->>'address', type, data
   FROM unnest($3::int8[], $4::jsonb[], $5::text[]) AS e(number, event, type)
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
-/** Appends events, in their v1 JSON, to the copy. Shows the copy once it is whole. @throws LostLeadershipError */
+/**
+ * Appends events, in their v1 JSON, to the copy. Shows the copy once it has the newest event.
+ * @throws LostLeadershipError
+ */
 export async function appendToSqlFeedCopy(
   { pool, network, epoch }: LeaderScope,
   { generation, newest, count }: SqlFeedCopy,
@@ -224,9 +231,9 @@ export async function appendToSqlFeedCopy(
   await inTransaction(pool, async (client) => {
     await assertIndexingLeader(client, network, epoch)
     const values = [generation, ...propertyArrays(events, 'number', 'json'), types]
-    await execute(client, network, ADD_TO_COPY, values)
+    await execute(client, network, ADD_TO_SQL_FEED_COPY, values)
     if ((events.at(-1)?.number ?? count) >= newest)
-      await execute(client, network, SHOW_COPY, [generation])
+      await execute(client, network, SHOW_SQL_FEED_COPY, [generation])
   })
 }
 
