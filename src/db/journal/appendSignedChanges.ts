@@ -33,7 +33,7 @@ export type SignedChangesResult =
   | { kind: 'made'; clusterId: Buffer | null }
   /** Nothing was written. `refusal` is the reason for which the first refused change was refused. */
   | { kind: 'refused'; refusal: ChangeRefusal }
-  /** Nothing was written: during the network's first catch-up only its indexer may write. */
+  /** Nothing was written: until the generation's first catch-up has ended, only the indexer may write. */
   | { kind: 'catching_up' }
   /** Nothing was written: the session has ended. */
   | { kind: 'session_ended' }
@@ -50,18 +50,18 @@ export interface SignedChanges {
   network: Network
   /** Changes in order, one or more. All take effect, or none. */
   changes: readonly SignedChange[]
-  /** Id of the only cluster that the changes may affect. */
+  /** Id of a cluster in which the actor of each change has to be verified. Absent: no such condition. */
   within?: Buffer
   /** Hash of the key whose session has to be live when the changes are written. */
   keyHash?: Buffer | undefined
   /** How long the caller waits. Nothing is written after that. */
   patience?: Deadline | undefined
   limits?: readonly ChangeLimit[]
-  /** Sends additional statements in the transaction of the changes. */
+  /** Sends more statements in the transaction of the changes. Not called for a last change without a cluster. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
-/** Attempts to get the head's lock: a frozen process may hold it for longer than one lock timeout. */
+/** Maximum number of attempts to lock the head: a frozen process may hold the lock for longer than one lock timeout. */
 const LOCK_TRIES = 3
 
 /**
@@ -109,7 +109,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
         { network, head, isAlone: entries.length === 1 },
         probed,
       )
-      if (within && !isWithin(slice, changes, within))
+      if (within && !isEachActorVerifiedIn(slice, changes, within))
         return { kind: 'refused', refusal: { code: 'forbidden' } }
       const decided = foldEffectiveChanges(slice, entries, nowMs)
       if ('kind' in decided) return decided
@@ -127,7 +127,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
           ...writeRowChanges(db, network, decided),
           decided.journal.length > 0 && notifyNetwork(db, network),
         ]),
-        endEvidence(db, network, decided),
+        deleteEvidenceOfRemovedWallets(db, network, decided),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
       return { kind: 'made', clusterId }
@@ -159,8 +159,8 @@ function foldEffectiveChanges(
 const BYTES_PER_CHANGE = 1_024
 
 /**
- * Units that changes cost, by kind. `changes`: the highest of the number of public events, of written wallet rows
- * (private wallets have no events), and of KiB of the bodies (a community's rules may be long).
+ * Units that changes cost, by kind. `changes` is the highest of three numbers, at least 1: public events, written wallet
+ * rows (private wallets have no events), and KiB of the entries' bodies (a community's rules may be long).
  */
 function unitsOfChanges({ journal, clusters, communityNames, ...rows }: RowChanges) {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
@@ -182,7 +182,7 @@ const deleteEvidenceOfRemoved = prepareStatement(
 )
 
 /** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
-async function endEvidence(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
+async function deleteEvidenceOfRemovedWallets(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
   if (walletRemovals.length > 0)
     await deleteEvidenceOfRemoved(
       db,
@@ -192,7 +192,7 @@ async function endEvidence(db: Queryable, network: Network, { walletRemovals }: 
     )
 }
 
-function isWithin(
+function isEachActorVerifiedIn(
   slice: LoadedRegistryRows,
   changes: readonly SignedChange[],
   id: Buffer,

@@ -24,17 +24,17 @@ interface KeyRow {
   private: boolean | null
 }
 
-/** Result of `findRowsOfKeys`, which is the first of the statements that load a `LoadedRegistryRows`. */
+/** Result of `findRowsOfKeys`, from which `loadRegistryRowsOfBatch` continues. */
 export interface RowsFoundByKeys {
   keys: RegistryRowKeys
-  /** Names, wallet keys and keys of cluster ids in the order of the look-up, in which `ord` of `found` counts. */
+  /** Names, wallet keys and keys of cluster ids in the order of the look-up. `ord` of `found` counts in these lists. */
   names: readonly string[]
   wallets: readonly string[]
   clusters: readonly string[]
   found: readonly KeyRow[]
 }
 
-/** Reads the rows that the keys refer to. The caller locks the journal's head before. */
+/** Reads the rows that the keys refer to. The caller locks the journal's head first, or earlier in the same pipeline. */
 export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
@@ -121,8 +121,8 @@ interface ProbedKeys {
 }
 
 /**
- * Finds owned names, verified wallets and cluster ids in one statement. One look-up for each key (LATERAL with LIMIT)
- * makes the planner use the unique index, if it plans by indexes, as it does once the head is locked.
+ * Finds owned names, verified wallets and cluster ids in one statement, with one look-up for each key (LATERAL with
+ * LIMIT). So PostgreSQL uses the unique indexes once the lock of the head has turned off sequential scans.
  */
 async function probe(
   db: Queryable,
@@ -150,10 +150,13 @@ async function probe(
   return readRows<KeyRow>(db, prepared(text), values)
 }
 
-/** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
+/** Number of possible cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Sets `nextClusterNumber` of wallets that have created a cluster. Taken numbers have no gaps. */
+/**
+ * Sets `nextClusterNumber` of wallets that have created a cluster. A wallet numbers its clusters from 0 without gaps, so
+ * the first number whose id no cluster has is the next one.
+ */
 async function findNextClusterNumbers(
   db: Queryable,
   { network, nextClusterNumber }: LoadedRegistryRows,

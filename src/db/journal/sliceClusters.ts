@@ -44,8 +44,11 @@ export const loadClusters = (
  */
 const nameLimitOfMove = ({ movedNames }: RegistryRowKeys): number => movedNames + 1
 
-/** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
-function leftClusters(
+/**
+ * Serials of clusters whose names may move, because a wallet leaves them to be verified in another cluster. With several
+ * such wallets, one may also leave a cluster that it entered in the same batch.
+ */
+function clustersThatMayLoseNames(
   { verified, clusterSerials }: LoadedRegistryRows,
   { movers }: RegistryRowKeys,
 ): Set<number> {
@@ -55,9 +58,9 @@ function leftClusters(
 }
 
 /**
- * Reads the wallets of clusters. Private wallets are read only where a wallet of the batch is verified, or where the
- * wallet to verify is listed; in a batch that verifies several wallets, they are read in all clusters. Nothing else
- * depends on private wallets, and reading them for a stranger's change takes time that reveals their number.
+ * Reads the wallets of clusters. A cluster's private wallets are read only if a wallet of the batch is verified in it, or
+ * if it lists the wallet that the batch verifies. If the batch verifies several wallets, all private wallets are read.
+ * Nothing else depends on private wallets, and reading them for a stranger's change takes time that reveals their number.
  */
 async function readWallets(
   db: Queryable,
@@ -93,7 +96,7 @@ async function readNames(
   keys: RegistryRowKeys,
 ): Promise<void> {
   const { network, clusters } = slice
-  const left = leftClusters(slice, keys)
+  const left = clustersThatMayLoseNames(slice, keys)
   const serials = [...clusters.keys()]
   const names = `SELECT n.name, n.seq FROM ${partitionName('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
   const parts = heldNamesSql(partitionsOf(network), 'k.serial')
@@ -120,8 +123,8 @@ async function readNames(
 }
 
 /**
- * Loads the moves from or to loaded clusters, and the moves that the batch continues. Only the moves that it continues
- * get their next names.
+ * Loads the moves from or to loaded clusters, and the moves that the batch continues. Loads the next names of the
+ * continued moves only.
  */
 export async function loadMovesInProgress(
   db: Queryable,

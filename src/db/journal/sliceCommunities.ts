@@ -12,7 +12,10 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { partitionName } from './partitions.js'
 
-/** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
+/**
+ * Loads the rules of communities, and the names below them that matter to the batch. Runs after the clusters are loaded.
+ * Most batches have no communities.
+ */
 export async function loadCommunities(
   db: Queryable,
   slice: LoadedRegistryRows,
@@ -154,7 +157,7 @@ async function readCollidingNames(
   ])
 }
 
-/** Wallet names that may become public: requested by the batch, or private names of its wallets. */
+/** Wallet names that may become public: names that the batch requests, and names of its private wallets. */
 function wantedNames(
   { clusters }: LoadedRegistryRows,
   { wallets: requestedWallets, walletNames }: RegistryRowKeys,
@@ -167,7 +170,7 @@ function wantedNames(
   return [...wanted]
 }
 
-/** Length of `-` and the digits that `firstFreeName` may append to a name. */
+/** Bytes of `-` and the digits that `firstFreeName` may append to a name. */
 const SUFFIX_BYTES = 5
 
 /**

@@ -37,8 +37,8 @@ export const readMirrorAges = (
 ): Promise<Pick<MirroredNetwork, 'network' | 'ageMs'>[]> => readRows(db, READ_AGES)
 
 /**
- * Bodies of the bids that won names, in order, from the entry after `after`. Reads every bid of the journal: a mirror's
- * journal has only bids that won.
+ * Bodies of the bids of a mirrored network that won names, in order, from the entry after number `after` on. No
+ * condition is needed: a mirror's journal has only bids that won.
  */
 export const readWinningBidBodies = prepareStatement<
   { seq: number; body: Buffer },
@@ -50,8 +50,9 @@ const STORE_PROOF = `UPDATE journal_heads SET proved_block = $2, proved_seq = $4
   WHERE network = $1 AND generation = $3 AND proved_seq < $4`
 
 /**
- * Records that the names of a generation are proved up to an entry. No effect where the generation has ended, or more
- * is proved already.
+ * Records that the names of a generation are proved up to an entry, as of a block of the hub. No effect where the
+ * generation has ended, or more is proved already.
+ * @returns how many rows it changed, 0 or 1
  */
 export const markNamesProved = (
   db: Queryable,
@@ -59,12 +60,12 @@ export const markNamesProved = (
   { block, generation, seq }: { block: number; generation: number; seq: number },
 ): Promise<number> => execute(db, network, STORE_PROOF, [block, generation, seq])
 
-/** Marks an empty network as mirrored, before anything of its source is stored. */
+/** Marks a network without entries as mirrored, before anything of its source is stored. */
 export const markMirrorBegun = prepareCommand(
   `UPDATE journal_heads SET proved_block = 0 WHERE network = $1 AND proved_block IS NULL AND seq = 0`,
 )
 
-/** Reverts `markMirrorBegun`, where the source does not have the network. */
+/** Reverts `markMirrorBegun`, for a source that does not have the network. No effect once anything is mirrored. */
 export const revertMirrorBegun = prepareCommand(`UPDATE journal_heads SET proved_block = NULL
   WHERE network = $1 AND proved_block IS NOT NULL AND mirrored_ms IS NULL AND seq = 0`)
 

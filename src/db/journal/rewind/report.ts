@@ -7,7 +7,7 @@ import { liveSchemaName } from '../../pg/session.js'
 import { partitionName } from '../partitions.js'
 import { RETAINED_MESSAGES_SQL, type RewindTarget } from './rows.js'
 
-/** First rows of an ordered list, with the count of all. */
+/** The first rows of an ordered list, with the number of all its rows. */
 export interface FirstRowsWithCount<T> {
   count: number
   first: readonly T[]
