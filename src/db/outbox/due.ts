@@ -97,7 +97,7 @@ export function endJobBackoffs(
 }
 
 /** True if a chain has an active job, which is neither confirmed nor parked. */
-export async function hasUnfinishedJobs(
+export async function hasActiveJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
 ): Promise<boolean> {
