@@ -16,8 +16,8 @@ const POOL_TIMEOUT_MESSAGE = 'timeout exceeded when trying to connect'
 const TIMEOUT_PATTERN = /timeout/
 
 /**
- * Builds an error that names the server and the reason. The messages of `pg` and Node may hold the URL's password, or
- * name no server.
+ * Builds an error that names the server and the reason, because the messages of `pg` and Node name no server, or hold
+ * the URL's password.
  */
 export function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
   const { max, application_name: name, connectionTimeoutMillis = 0 } = config

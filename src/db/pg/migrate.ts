@@ -9,11 +9,11 @@ import { type Queryable, readRows } from './rows.js'
 import { inTransactionWithRetries } from './tries.js'
 import { isLockTimeoutError } from './unavailable.js'
 
-/** Key of the advisory lock under which one process at a time migrates a database: "migr". */
+/** Key of the advisory lock under which one process at a time migrates a database: "migr" in ASCII. */
 const LOCK_KEY = 0x6d696772
-/** Timeout of each query of a comparison, which reads two small tables. */
+/** Timeout of each query of `compareSchema`. The queries read small tables. */
 const COMPARE_TIMEOUT_MS = 15_000
-/** Timeout of a statement's lock. While a migration waits for a lock, everybody else waits for the table. */
+/** Timeout of a statement's wait for a lock. While a migration waits, everybody else waits behind it for the table. */
 const LOCK_TIMEOUT_MS = 1_500
 /** Table of the applied migrations, each with the SHA-256 of its file in hex. */
 const MIGRATIONS_TABLE = 'migrations'
@@ -25,8 +25,8 @@ interface Migration {
 }
 
 /**
- * Name of a contract step: a migration that removes tables or columns. The name ends with the number of another
- * migration: versions that have that migration no longer use them.
+ * Name of a contract step: a migration that removes tables or columns. The name ends with the number of an earlier
+ * migration. Versions that have the earlier migration no longer use the removed tables and columns.
  */
 const CONTRACT_STEP_PATTERN = /_contract_(\d+)$/
 
@@ -94,7 +94,7 @@ function explainForbidden(error: pg.DatabaseError): never {
 
 /**
  * Compares the database's migrations with those of `dir`, without changes to the database.
- * @throws Error as `migrate`
+ * @throws Error when an applied migration was edited; FatalError when this version can't run on the database
  */
 export async function compareSchema(
   url: string,

@@ -38,9 +38,9 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     // public rows, and reads private rows (test/privacy/twins.test.ts). No index of ours needs bitmaps.
     enable_bitmapscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
-    // a lower value rounds the times of rate-limit buckets, which are floating-point numbers
+    // 0 or less would round the times of rate-limit buckets, which are floating-point numbers
     extra_float_digits: '1',
-    // the driver's text format of arrays and bytes relies on the next settings
+    // the driver's text format of arrays and bytes relies on the next two settings
     array_nulls: 'on',
     standard_conforming_strings: 'on',
     TimeZone: 'UTC',
@@ -57,7 +57,7 @@ const OVERRIDING_URL_PARAMETERS = [
   'query_timeout',
 ]
 
-/** A URL without the parameters that we set, and the start-up options that it had. */
+/** A URL without the parameters that would override ours, and the start-up options (`options`) that it had. */
 function withoutOverridingParameters(text: string): { connectionString: string; options: string } {
   const url = new URL(text)
   const options = url.searchParams.get('options') ?? ''
@@ -66,8 +66,8 @@ function withoutOverridingParameters(text: string): { connectionString: string; 
 }
 
 /**
- * Configuration of a session behind a pooler, which refuses start-up options. Each transaction applies the settings
- * instead (`transactionSettingsSql`).
+ * Configuration of a session without start-up options, which a pooler refuses. A pool behind a pooler applies the
+ * settings in each transaction instead (`transactionSettingsSql`).
  */
 export function poolerSessionConfig(url: string, applicationName: string): pg.ClientConfig {
   const { connectionString } = withoutOverridingParameters(url)
@@ -99,8 +99,8 @@ const durableCommitsSql = (isLocal: boolean): string =>
   `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`
 
 /**
- * The settings as a statement that holds until the end of a transaction: behind a pooler, the next transaction may use
- * another session.
+ * SQL: applies the settings until the end of the transaction, since behind a pooler the next transaction may use another
+ * session.
  */
 export function transactionSettingsSql(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
@@ -143,5 +143,5 @@ export async function pinSchema(client: pg.ClientBase): Promise<void> {
   pinnedSchemas.set(client, schema)
 }
 
-/** Quoted name of the schema of the live tables, for a session whose `search_path` begins with another schema. */
+/** Quoted name of the schema to which `pinSchema` set a session, also once its `search_path` begins with another one. */
 export const liveSchemaName = (client: object): string => pinnedSchemas.get(client) ?? 'public'

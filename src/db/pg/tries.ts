@@ -8,8 +8,8 @@ const PAUSE_MS = 500
 const LOCK_FAILURE_CODES = ['55P03', '40P01']
 
 /**
- * Runs work in a transaction, and repeats it after lock timeouts and deadlocks, at most `MAX_TRIES` times.
- * @throws Error after the last attempt; any other error of `work` at once
+ * Runs work in a transaction. Repeats it after lock timeouts and deadlocks, up to `MAX_TRIES` attempts in all.
+ * @throws Error after the last attempt; any other error of `work` immediately
  */
 export async function inTransactionWithRetries<T>(
   client: pg.ClientBase,

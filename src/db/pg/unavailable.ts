@@ -23,7 +23,7 @@ const OUTAGE_CODE_PATTERN =
 /** SQLSTATE of a missing feature, and of a prepared plan that is stale. */
 const NOT_SUPPORTED = '0A000'
 
-/** The clocks of this process and of the database differ, so neither can be trusted. */
+/** The clocks of this process and of the database differ by more than `MAX_CLOCK_SKEW_MS`, so neither is trusted. */
 class ClockError extends Error {
   override name = 'ClockError'
 }
@@ -105,7 +105,7 @@ export const isBrokenConnectionError = (error: Error): boolean =>
   BROKEN_CODE_PATTERN.test(codeOf(error)) || BROKEN_MESSAGE_PATTERN.test(error.message)
 
 /**
- * True if a read may succeed on another connection, at once. After timeouts and refused connections, a second attempt
+ * True if a read may succeed immediately on another connection. After a timeout or a refused connection, a second attempt
  * would take as long, or be refused as well.
  */
 export const isMomentaryError = (error: Error): boolean =>
@@ -114,8 +114,8 @@ export const isMomentaryError = (error: Error): boolean =>
   codeOf(error) === NOT_SUPPORTED
 
 /**
- * True if a session's prepared statement is gone, or planned for earlier columns of its table, so the session is of no
- * more use. PostgreSQL names the second case only by the function that reports it.
+ * True if a session is of no more use, because a prepared statement is gone, or was planned for earlier columns of its
+ * table. For the second case PostgreSQL has no code of its own, but names the function that reports it.
  */
 export const isStaleSessionError = (error: unknown): boolean =>
   error instanceof Error &&
@@ -145,7 +145,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   return isDatabaseUnavailable(error.cause, depth + 1)
 }
 
-/** Timeout of the reads for a page, as long as `/status` waits for the database. */
+/** Timeout of the reads for a page, ms: as long as `/status` waits for the database. */
 const PAGE_READ_TIMEOUT_MS = 3_000
 
 /**
