@@ -58,7 +58,7 @@ export async function refreshRanking(db: Queryable, network: Network): Promise<v
   await execute(db, network, STORE_NAME_COUNT, [counted!.names, counted!.seq])
 }
 
-/** Pause after a refresh, as a multiple of its time, so that refreshes take at most a twentieth of the time. */
+/** Pause after a refresh, as a multiple of its duration, so that refreshes take at most a twentieth of the time. */
 const PAUSE_FACTOR = 20
 
 /**
@@ -115,7 +115,7 @@ export const findRankedClusters = prepareStatement<RankedCluster, [offset: numbe
     WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
 )
 
-/** Winning bids with one referrer: the number of bids, and the sum of their amounts. */
+/** The number of winning bids with one referrer, and the sum of their amounts, wei. */
 export interface ReferredBids {
   bids: number
   amountWei: bigint
