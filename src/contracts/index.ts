@@ -24,7 +24,9 @@ export const registrarIdl: URL = new URL(
   '../../contracts/solana/registrar/idl.json',
   import.meta.url,
 )
-/** URL of the registrar's program file (ELF), for a deployment on Solana. `registrar.so.sha256` beside it has its hash. */
+/**
+ * URL of the registrar's program file (ELF), for a deployment on Solana. `registrar.so.sha256` beside it has its hash.
+ */
 export const registrarProgram: URL = new URL(
   '../../contracts/solana/registrar/registrar.so',
   import.meta.url,

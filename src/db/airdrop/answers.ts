@@ -42,7 +42,9 @@ interface WalletAllocationRow {
   /** Stored address. */
   address: Buffer
   isPrivate: boolean
-  /** Number of the allocation's row in the airdrop's file, from 0. Null, like the next fields, without an allocation. */
+  /**
+   * Number of the allocation's row in the airdrop's file, from 0. Null, like the next fields, without an allocation.
+   */
   index: number | null
   /** Number of the allocation's leaf among the tree's nodes (src/registry/airdrop/tree.ts). */
   position: number

@@ -39,7 +39,8 @@ export interface AccountAllocation {
 /**
  * Loads an airdrop in one transaction.
  * @param rows in the order of the file, each account once
- * @returns the airdrop; `isNew` is false, with nothing written, where the same file was loaded before for the same chain
+ * @returns the airdrop; `isNew` is false, with nothing written, where the same file was loaded before for the same
+ * chain
  * @throws AirdropError where the community has another airdrop that may not be replaced, the rows are no valid airdrop,
  * or another process is loading an airdrop of the network
  */
@@ -62,8 +63,8 @@ export async function loadAirdrop(
     const airdrop = await nextAirdropNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
     await insertInParts(client, network, pageRows(airdrop, tree))
-    // Reads the existing airdrop again, under a lock. It was not locked while the new rows were inserted, so the indexer
-    // may have stored claims.
+    // Reads the existing airdrop again, under a lock. It was not locked while the new rows were inserted, so the
+    // indexer may have stored claims.
     const replaced = await lockAirdrop(client, network, community)
     if (replaced) {
       assertReplaceable(replaced, request)

@@ -22,7 +22,9 @@ function pageAndOffsetOf(position: number): { page: number; offset: number } {
   return { page, offset: before * NODE_BYTES }
 }
 
-/** Pages of a tree, by number. The tree's last level fills from the left, so the last nodes of a page may be missing. */
+/**
+ * Pages of a tree, by number. The tree's last level fills from the left, so the last nodes of a page may be missing.
+ */
 export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {

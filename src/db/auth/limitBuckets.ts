@@ -4,7 +4,9 @@ import { type PreparedText, prepared, type Queryable, readRows } from '../pg/row
 /** Time at which each bucket is full again, Unix ms, by the bucket's name. */
 type FullTimes = ReadonlyMap<string, number>
 
-/** Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms; 0 if no bucket was requested. */
+/**
+ * Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms; 0 if no bucket was requested.
+ */
 export interface StoredBuckets {
   nowMs: number
   fullMs: FullTimes
@@ -22,8 +24,8 @@ export interface ExceededQuota {
 }
 
 /**
- * Withdraws units from buckets, in memory only: `writeBuckets` stores the result. If a bucket has too few units, nothing
- * is withdrawn from any.
+ * Withdraws units from buckets, in memory only: `writeBuckets` stores the result. If a bucket has too few units,
+ * nothing is withdrawn from any.
  * @returns the times at which the buckets will be full again, or the first bucket with too few units
  */
 export function withdrawFromBuckets(
@@ -59,8 +61,8 @@ const READ_BUCKETS =
     FROM unnest($1::text[]) AS a (bucket) LEFT JOIN limit_buckets USING (bucket)`)
 
 /**
- * Returns what `READ_BUCKETS` returns, with the buckets locked. Full buckets without a row get one, since only a row can
- * be locked.
+ * Returns what `READ_BUCKETS` returns, with the buckets locked. Full buckets without a row get one, since only a row
+ * can be locked.
  */
 const LOCK_BUCKETS =
   prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)

@@ -14,8 +14,8 @@ export type StoredSession = Pick<
   'wallet' | 'signingMs' | 'nonce' | 'signature'
 > & {
   /**
-   * The cluster membership that the sign-in's message states. Null for a message without membership, for a message older
-   * than `EVIDENCE_MAX_AGE_MS`, and once the membership was stored as evidence.
+   * The cluster membership that the sign-in's message states. Null for a message without membership, for a message
+   * older than `EVIDENCE_MAX_AGE_MS`, and once the membership was stored as evidence.
    */
   evidence: SignedMembership | null
 }

@@ -57,8 +57,8 @@ const FIND_CREDITS_OF_RECEIPTS = prepared(
 )
 
 /**
- * Finds the credits that the hub gave for messages, by its receipts of the messages. One element per receipt, null for a
- * message without a credit.
+ * Finds the credits that the hub gave for messages, by its receipts of the messages. One element per receipt, null for
+ * a message without a credit.
  */
 export async function findCreditsOfReceipts(
   db: Queryable,

@@ -39,8 +39,8 @@ export async function settleReceivedMessages(
 
 const MESSAGE_COLUMNS = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
 /**
- * SQL: confirmed messages `m`, sent up to a time (`$2`, ms), that no confirmed block of the hub has received. Receipts in
- * unconfirmed blocks do not count, because these blocks come from one node.
+ * SQL: confirmed messages `m`, sent up to a time (`$2`, ms), that no confirmed block of the hub has received. Receipts
+ * in unconfirmed blocks do not count, because these blocks come from one node.
  */
 const OPEN_MESSAGES_SQL = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
   AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed')}`

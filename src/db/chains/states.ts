@@ -56,8 +56,8 @@ export interface HubState {
   /** Null before the hub is indexed for the first time, and for a mirror. */
   state: ChainState | null
   /**
-   * Newest block of the hub that the journal has. For a mirror: the block as of which its names were proved, 0 before the
-   * first proof. Null for a hub that the database does not know.
+   * Newest block of the hub that the journal has. For a mirror: the block as of which its names were proved, 0 before
+   * the first proof. Null for a hub that the database does not know.
    */
   block: number | null
   /** Time of the newest entry of the journal, Unix ms. */

@@ -51,8 +51,8 @@ export async function resetNetworkAfterRestore(
 
 /**
  * Calls `resetNetworkAfterRestore` if the feed still has the given generation, so that a loss is handled once.
- * @param epoch epoch of the indexing leader, if it detected the loss by a comparison with its memory. A later leader may
- * have caused the difference itself. Null where the detection does not depend on a leader.
+ * @param epoch epoch of the indexing leader, if it detected the loss by a comparison with its memory. A later leader
+ * may have caused the difference itself. Null where the detection does not depend on a leader.
  * @throws LostLeadershipError when another process leads
  */
 export const resetFeedOnceAfterRestore = (
@@ -130,8 +130,8 @@ export function createRestoreDetector(
 }
 
 /**
- * True if a network's journal went back: a generation is lower than this process saw it, or the same generation does not
- * have the entry that this process saw last. False for a higher generation, which a rewind began, and for a higher
+ * True if a network's journal went back: a generation is lower than this process saw it, or the same generation does
+ * not have the entry that this process saw last. False for a higher generation, which a rewind began, and for a higher
  * `feedGeneration`, since another process has reset the network already.
  */
 const hasLostCommits = (

@@ -24,8 +24,8 @@ const TRANSACTION_BEGIN_MS_SQL = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS_SQL = `${TRANSACTION_BEGIN_MS_SQL} - ${TRANSACTION_RETENTION_MS}`
 
 /**
- * SQL condition on rows of `tracked_txs` whose transaction had no effect and was last seen long ago. A row with a verdict
- * or a replacement stays, since a final status never changes.
+ * SQL condition on rows of `tracked_txs` whose transaction had no effect and was last seen long ago. A row with a
+ * verdict or a replacement stays, since a final status never changes.
  */
 const EXPIRED_SIGHTINGS_SQL = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS_SQL}`
 /** SQL condition on ended jobs whose signed bytes are deleted. The jobs themselves stay, so nothing is sent twice. */
@@ -39,7 +39,9 @@ const EXPIRED_ACTIONS_SQL = `$1::int2 IS NOT NULL AND began_ms <= ${TRANSACTION_
 /** SQL condition on journal entries of generations before the retained ones. */
 const EXPIRED_GENERATIONS_SQL = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
-/** Statements that delete expired rows, by a description of the rows for the log. Parameters: network code and limit. */
+/**
+ * Statements that delete expired rows, by a description of the rows for the log. Parameters: network code and limit.
+ */
 const deletionsOfExpiredRows = (network: Network): Record<string, string> => {
   const journal = partitionName('journal', network)
   return {

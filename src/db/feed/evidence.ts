@@ -13,11 +13,14 @@ import { NOW_MS_SQL } from '../pg/unavailable.js'
 /** Maximum number of pieces of evidence that one transaction publishes. */
 const MAX_PUBLISHED_AT_ONCE = 256
 
-/** Evidence of a public wallet that is not in the evidence log yet. It is published in the order of position and address. */
+/**
+ * Evidence of a public wallet that is not in the evidence log yet. It is published in the order of position and
+ * address.
+ */
 interface UnpublishedEvidence {
   /**
-   * Number of the journal entry from which on the wallet was public and had this evidence. So it is never lower than that
-   * of published evidence, and reveals nothing of the time when the wallet was private.
+   * Number of the journal entry from which on the wallet was public and had this evidence. So it is never lower than
+   * that of published evidence, and reveals nothing of the time when the wallet was private.
    */
   position: number
   address: Buffer
@@ -60,8 +63,8 @@ const DELETE_EARLIER_EVIDENCE = prepared(
 )
 
 /**
- * Gives the next numbers of the evidence log to evidence whose signatures open no session any more. Deletes the evidence
- * of earlier generations.
+ * Gives the next numbers of the evidence log to evidence whose signatures open no session any more. Deletes the
+ * evidence of earlier generations.
  * @param generation generation of the feed; without effect if it is not the current one
  * @param afterMs least age of the evidence, ms
  * @throws LostLeadershipError

@@ -75,8 +75,8 @@ const entriesSql = (l: PartitionNames, order: FeedOrder, filter: string): string
    ORDER BY j.public_first ${SORT_DIRECTION[order]} LIMIT $3`
 
 /**
- * SQL: the head as a first row, then the entries. If each row had the head's columns, PostgreSQL would read the head for
- * each row.
+ * SQL: the head as a first row, then the entries. If each row had the head's columns, PostgreSQL would read the head
+ * for each row.
  */
 const headAndEntriesSql = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,

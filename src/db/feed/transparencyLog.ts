@@ -12,7 +12,9 @@ import { type DecodedRow, execute, prepared, type Queryable, query, readRows } f
 /** A Merkle log of a network's public events or evidence, as of its newest checkpoint. */
 export type StoredTransparencyLog = Omit<DecodedRow<Log>, 'network'>
 
-/** Generation, origin, final size and root of a log that has ended. The first leaf of the next log repeats these values. */
+/**
+ * Generation, origin, final size and root of a log that has ended. The first leaf of the next log repeats these values.
+ */
 export type PreviousTransparencyLog = Omit<StoredTransparencyLog, 'note' | 'server'>
 
 /** State of a network's feed or evidence, and of its log. */
@@ -28,7 +30,9 @@ export interface TransparencyLogState {
 }
 
 const LOG_COLUMNS = 'generation, origin, size, root, note, server'
-/** Reads the state of a log. `$1` is the code of the log (`LOG_CODE`): of an evidence log, its network's code plus 2. */
+/**
+ * Reads the state of a log. `$1` is the code of the log (`LOG_CODE`): of an evidence log, its network's code plus 2.
+ */
 const READ_LOG_STATE =
   prepared(`SELECT h.feed_generation AS current, h.caught_up AS is_caught_up, l.*, CASE WHEN $1::int2 < 2 THEN h.public_seq
       ELSE coalesce((SELECT max(number) FROM evidence e WHERE e.network = h.network AND e.generation = h.feed_generation), 0)
@@ -71,9 +75,9 @@ export const findTransparencyLog = async (
   (await query<StoredTransparencyLog>(db, network, FIND_LOG, [generation]))[0] ?? null
 
 /**
- * SQL: identity of this database. It has four parts. The server's identifier differs after a dump is restored on another
- * server. Its timeline changes when a standby is promoted or a backup is recovered. The ids of database and table differ
- * in a copy, and after a dump is restored in place.
+ * SQL: identity of this database. It has four parts. The server's identifier differs after a dump is restored on
+ * another server. Its timeline changes when a standby is promoted or a backup is recovered. The ids of database and
+ * table differ in a copy, and after a dump is restored in place.
  */
 const DATABASE_IDENTITY_SQL = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
@@ -186,8 +190,8 @@ const STORE_PREVIOUS_LOG = `INSERT INTO logs AS l (network, generation, origin, 
   WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
 /**
- * Stores origin, final size and root of a log that has ended, as the next log's first leaf gives them. If the stored log
- * has the same values, its signed checkpoint is kept.
+ * Stores origin, final size and root of a log that has ended, as the next log's first leaf gives them. If the stored
+ * log has the same values, its signed checkpoint is kept.
  */
 export const storePreviousTransparencyLog = (
   db: Queryable,

@@ -105,8 +105,8 @@ export async function foldEntries(
 }
 
 /**
- * Writes the rows of a fold and moves the locked head. The statements of `others` run in the same pipeline, after these.
- * For a batch of many entries, COPY writes most new rows before the pipeline.
+ * Writes the rows of a fold and moves the locked head. The statements of `others` run in the same pipeline, after
+ * these. For a batch of many entries, COPY writes most new rows before the pipeline.
  */
 export async function writeFoldedBatch(
   client: pg.ClientBase,
@@ -301,8 +301,8 @@ async function endMoves(
 }
 
 /**
- * Marks the names that are communities, so that a cluster's communities are found among its many names. The mark repeats
- * what the table `communities` says, so it is not part of the state hash.
+ * Marks the names that are communities, so that a cluster's communities are found among its many names. The mark
+ * repeats what the table `communities` says, so it is not part of the state hash.
  */
 const markCommunities = createRowWriter<CommunityRow>(
   (network) => `UPDATE ${partitionName('names', network)} SET community = true

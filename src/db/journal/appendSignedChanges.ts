@@ -159,8 +159,8 @@ function foldEffectiveChanges(
 const BYTES_PER_CHANGE = 1_024
 
 /**
- * Units that changes cost, by kind. `changes` is the highest of three numbers, at least 1: public events, written wallet
- * rows (private wallets have no events), and KiB of the entries' bodies (a community's rules may be long).
+ * Units that changes cost, by kind. `changes` is the highest of three numbers, at least 1: public events, written
+ * wallet rows (private wallets have no events), and KiB of the entries' bodies (a community's rules may be long).
  */
 function unitsOfChanges({ journal, clusters, communityNames, ...rows }: RowChanges) {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)

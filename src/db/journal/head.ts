@@ -66,8 +66,8 @@ export interface AnswerVersions {
 }
 
 /**
- * SQL: `AnswerVersions`. `version` changes with every public change of the network's registry. It does not change with a
- * private change, because a refreshed response would reveal that one happened.
+ * SQL: `AnswerVersions`. `version` changes with every public change of the network's registry. It does not change with
+ * a private change, because a refreshed response would reveal that one happened.
  */
 const registryVersionSql = (l: PartitionNames): string =>
   `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text

@@ -34,7 +34,9 @@ export interface RowsFoundByKeys {
   found: readonly KeyRow[]
 }
 
-/** Reads the rows that the keys refer to. The caller locks the journal's head first, or earlier in the same pipeline. */
+/**
+ * Reads the rows that the keys refer to. The caller locks the journal's head first, or earlier in the same pipeline.
+ */
 export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
@@ -154,8 +156,8 @@ async function probe(
 const PROBE_WIDTH = 16
 
 /**
- * Sets `nextClusterNumber` of wallets that have created a cluster. A wallet numbers its clusters from 0 without gaps, so
- * the first number whose id no cluster has is the next one.
+ * Sets `nextClusterNumber` of wallets that have created a cluster. A wallet numbers its clusters from 0 without gaps,
+ * so the first number whose id no cluster has is the next one.
  */
 async function findNextClusterNumbers(
   db: Queryable,

@@ -45,8 +45,8 @@ export const loadClusters = (
 const nameLimitOfMove = ({ movedNames }: RegistryRowKeys): number => movedNames + 1
 
 /**
- * Serials of clusters whose names may move, because a wallet leaves them to be verified in another cluster. With several
- * such wallets, one may also leave a cluster that it entered in the same batch.
+ * Serials of clusters whose names may move, because a wallet leaves them to be verified in another cluster. With
+ * several such wallets, one may also leave a cluster that it entered in the same batch.
  */
 function clustersThatMayLoseNames(
   { verified, clusterSerials }: LoadedRegistryRows,
@@ -58,9 +58,10 @@ function clustersThatMayLoseNames(
 }
 
 /**
- * Reads the wallets of clusters. A cluster's private wallets are read only if a wallet of the batch is verified in it, or
- * if it lists the wallet that the batch verifies. If the batch verifies several wallets, all private wallets are read.
- * Nothing else depends on private wallets, and reading them for a stranger's change takes time that reveals their number.
+ * Reads the wallets of clusters. A cluster's private wallets are read only if a wallet of the batch is verified in it,
+ * or if it lists the wallet that the batch verifies. If the batch verifies several wallets, all private wallets are
+ * read. Nothing else depends on private wallets, and reading them for a stranger's change takes time that reveals their
+ * number.
  */
 async function readWallets(
   db: Queryable,

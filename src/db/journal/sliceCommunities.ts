@@ -13,8 +13,8 @@ import { type Queryable, query } from '../pg/rows.js'
 import { partitionName } from './partitions.js'
 
 /**
- * Loads the rules of communities, and the names below them that matter to the batch. Runs after the clusters are loaded.
- * Most batches have no communities.
+ * Loads the rules of communities, and the names below them that matter to the batch. Runs after the clusters are
+ * loaded. Most batches have no communities.
  */
 export async function loadCommunities(
   db: Queryable,

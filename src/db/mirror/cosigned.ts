@@ -19,8 +19,8 @@ export interface CheckpointWithNote extends TreeHead {
 const LOCK_LIMIT_MS = 1_000
 
 /**
- * The newest checkpoint of a network's log that this mirror knows: the checkpoint of its stored log, or a newer one that
- * the mirror has signed as a witness. Null before the mirror has stored any of the log.
+ * The newest checkpoint of a network's log that this mirror knows: the checkpoint of its stored log, or a newer one
+ * that the mirror has signed as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestKnownCheckpoint = prepareSingleRow<
   CheckpointWithNote,

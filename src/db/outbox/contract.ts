@@ -27,8 +27,8 @@ const readStoredContract = prepareSingleValue<Buffer>(
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
  * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
- * The previous contract stays stored, since payers withdraw credits from that contract. Refusals that are parked because
- * they cost more than the payment are left to the payers (`IS_LEFT_TO_PAYER_SQL`).
+ * The previous contract stays stored, since payers withdraw credits from that contract. Refusals that are parked
+ * because they cost more than the payment are left to the payers (`IS_LEFT_TO_PAYER_SQL`).
  * @param contract null for a chain that takes no such payments any more
  * @throws ChainMismatchError while a payment is open at another contract
  */

@@ -22,8 +22,8 @@ export const MAX_EVM_JOBS_PER_STEP = 1_000
 
 /**
  * Jobs on an EVM chain that may need work. Jobs that hold a nonce of any signer come first, by nonce, and never wait.
- * Then come queued jobs without a nonce: releases that are near their deadline, then all other jobs, oldest first. A job
- * without a nonce waits until `next_ms`, unless the hub has received its message or payment. An execution without a
+ * Then come queued jobs without a nonce: releases that are near their deadline, then all other jobs, oldest first. A
+ * job without a nonce waits until `next_ms`, unless the hub has received its message or payment. An execution without a
  * nonce also waits until its verification is in a block.
  */
 export function findDueEvmJobs(

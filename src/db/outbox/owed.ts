@@ -33,7 +33,9 @@ const HELD_NAME_PAYMENTS = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** A payer's held payments for community names that can be reclaimed, are undecided, or have a job for their refusal. */
+/**
+ * A payer's held payments for community names that can be reclaimed, are undecided, or have a job for their refusal.
+ */
 const HELD_COMMUNITY_NAME_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${JOIN_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome IS NULL AND p.kind = ${PAYMENT_KIND.communityName}
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${MAY_BE_REFUSED_SQL})

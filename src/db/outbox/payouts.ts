@@ -15,7 +15,9 @@ import { type ChainRowKey, execute, prepared, type Queryable, query } from '../p
 
 const { settle, refund, refuse, release } = JOB_KIND
 
-/** SQL condition on a job `j` with a deadline. After the deadline, the payer can reclaim the money and keep the name. */
+/**
+ * SQL condition on a job `j` with a deadline. After the deadline, the payer can reclaim the money and keep the name.
+ */
 const HAS_DEADLINE_SQL = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
 
 /**

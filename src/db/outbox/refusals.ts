@@ -42,8 +42,8 @@ export async function queueRefusals(
 
 /**
  * Parks refusals of payments in a chain's native coin that are worth less than their refusal costs: the payer has to
- * reclaim such a payment. Queues a parked refusal again once its payment is worth the cost. Refusals that were tried, or
- * that an operator resumed, do not change.
+ * reclaim such a payment. Queues a parked refusal again once its payment is worth the cost. Refusals that were tried,
+ * or that an operator resumed, do not change.
  * @param leastWei smallest payment that is worth its refusal, wei
  * @returns how many it changed
  */

@@ -165,8 +165,8 @@ async function addSubjects(
 }
 
 /**
- * The other jobs that the transactions of `jobs` execute too, oldest first. A queued job belongs to no batch, even if its
- * row still names one.
+ * The other jobs that the transactions of `jobs` execute too, oldest first. A queued job belongs to no batch, even if
+ * its row still names one.
  */
 async function readJobsOfSameTxs(
   db: Queryable,

@@ -37,8 +37,8 @@ interface PaymentTotals {
 }
 
 /**
- * SQL: the first payments of one kind that the transaction `$1` made, with `PaymentTotals`. A contract can make thousands
- * of payments in one transaction.
+ * SQL: the first payments of one kind that the transaction `$1` made, with `PaymentTotals`. A contract can make
+ * thousands of payments in one transaction.
  */
 const firstPaymentsSql = (l: PartitionNames, kind: number): string =>
   `(SELECT *, count(*) OVER () AS count, sum(amount) OVER (PARTITION BY token) AS paid FROM payments

@@ -17,8 +17,8 @@ import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 const MAX_QUEUED_DELIVERIES = 500
 
 /**
- * Queues deliveries of payments to the hub (`chain`), oldest payment first, at most `MAX_QUEUED_DELIVERIES`. A payment is
- * delivered if it is confirmed, matches a quote of ours, and no confirmed block of the hub has received it.
+ * Queues deliveries of payments to the hub (`chain`), oldest payment first, at most `MAX_QUEUED_DELIVERIES`. A payment
+ * is delivered if it is confirmed, matches a quote of ours, and no confirmed block of the hub has received it.
  * @returns how many deliveries it queued
  */
 export const queuePaymentDeliveries = (
@@ -46,8 +46,8 @@ export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget>
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   communityName: string | null
   /**
-   * True if the payer has the money back, or may get it back soon. Such a payment buys nothing, in any generation of the
-   * journal.
+   * True if the payer has the money back, or may get it back soon. Such a payment buys nothing, in any generation of
+   * the journal.
    */
   belongsToPayer: boolean
 }
@@ -62,7 +62,10 @@ const OPEN_COMMUNITY_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, p.community, c.label
     AND p.id <> ALL ($3::bytea[])
   ORDER BY p.paid_ms, p.chain, p.block, p.sequence LIMIT $2`
 
-/** Confirmed payments for community names that are not in the journal yet, oldest first. @param except ids to leave out */
+/**
+ * Confirmed payments for community names that are not in the journal yet, oldest first.
+ * @param except ids to leave out
+ */
 export async function findOpenCommunityPayments(
   db: Queryable,
   network: Network,

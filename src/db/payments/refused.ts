@@ -12,8 +12,8 @@ export const IS_JOB_UNSENT_SQL = `j.state IN (${codeListSql(JOB_STATE, 'queued',
 export const IS_LEFT_TO_PAYER_SQL = `(j.alone AND j.state = ${JOB_STATE.parked} AND j.reason = '${PARKED_BELOW_REFUSAL_COST}')`
 
 /**
- * SQL condition on a payment `p` whose money goes back to the payer: the payment was refused or reclaimed, a refusal may
- * have been sent, or the payer has to reclaim it.
+ * SQL condition on a payment `p` whose money goes back to the payer: the payment was refused or reclaimed, a refusal
+ * may have been sent, or the payer has to reclaim it.
  */
 export const BELONGS_TO_PAYER_SQL = `(p.outcome IN (${codeListSql(PAYMENT_OUTCOME, 'refused', 'reclaimed')})
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}

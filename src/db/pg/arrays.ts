@@ -57,8 +57,8 @@ export const propertyArrays = <Item>(
 ): unknown[][] => properties.map((property) => items.map((item) => item[property]))
 
 /**
- * Values as a parameter of an array type. The array's text is made here for numbers, decimal digits and booleans, because
- * the driver would quote each of them.
+ * Values as a parameter of an array type. The array's text is made here for numbers, decimal digits and booleans,
+ * because the driver would quote each of them.
  */
 function arrayParameterOf(type: string, values: readonly unknown[]): unknown {
   if (type === 'bytea') return byteaArray(values as readonly (Uint8Array | null)[])
@@ -67,8 +67,8 @@ function arrayParameterOf(type: string, values: readonly unknown[]): unknown {
 }
 
 /**
- * Parts of a statement that reads many items from array parameters, one for each column. `rows` is the call of `unnest`,
- * `names` the list of its columns, and `values` makes the parameters.
+ * Parts of a statement that reads many items from array parameters, one for each column. `rows` is the call of
+ * `unnest`, `names` the list of its columns, and `values` makes the parameters.
  * @param first number of the first parameter
  */
 export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {

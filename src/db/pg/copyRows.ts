@@ -38,7 +38,9 @@ const FIELD_WRITERS: Readonly<Record<string, (sink: ByteSink, value: never) => v
   text: (sink, value: string) => FIELD_WRITERS.bytea!(sink, Buffer.from(value) as never),
 }
 
-/** Buffer that all calls of `encodeRows` share, to save allocations. The function is synchronous, so they do not mix. */
+/**
+ * Buffer that all calls of `encodeRows` share, to save allocations. The function is synchronous, so they do not mix.
+ */
 const sharedSink = new ByteSink()
 
 /** Encodes rows in the binary form of COPY: each field after its length. */

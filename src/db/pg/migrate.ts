@@ -54,7 +54,8 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 /**
  * Applies the migrations of `dir` that the database of `url` does not have, in the order of their names. Each runs in a
  * transaction, for a new database all in one. Retries while other sessions use the tables. Concurrent callers wait for
- * each other. An up-to-date database is only read: it may be a standby, and the role may have no right to create tables.
+ * each other. An up-to-date database is only read: it may be a standby, and the role may have no right to create
+ * tables.
  * @returns names of the migrations applied now; empty when the database was up to date
  * @throws Error when an applied migration was edited, or belongs to a version that this version can't run beside; when
  * the role may not migrate; when other sessions use the tables for about a minute; and when SQL fails. Then nothing of

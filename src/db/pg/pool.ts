@@ -75,11 +75,11 @@ const beginStatementsOf = (pool: pg.Pool): readonly string[] =>
   beginStatements.get(pool) ?? [BEGIN_STATEMENT]
 
 /**
- * Lock timeout, ms. It is half of `answerMs`. Without `answerMs` it is `LOCK_SHARE` of `idleTransactionMs`, the time for
- * which a frozen process may hold a lock, and without both it is 0 (none). With a longer timeout, the waiting statements
- * of a frozen process would get the row one after the other, and each would hold it for that time again. PostgreSQL
- * waits for a row in two stages, for the row's queue and for the transaction that holds it, and applies the timeout to
- * each.
+ * Lock timeout, ms. It is half of `answerMs`. Without `answerMs` it is `LOCK_SHARE` of `idleTransactionMs`, the time
+ * for which a frozen process may hold a lock, and without both it is 0 (none). With a longer timeout, the waiting
+ * statements of a frozen process would get the row one after the other, and each would hold it for that time again.
+ * PostgreSQL waits for a row in two stages, for the row's queue and for the transaction that holds it, and applies the
+ * timeout to each.
  */
 function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number {
   if (answerMs !== undefined) return Math.ceil(answerMs / 2)
@@ -117,8 +117,8 @@ const KEEP_ALIVE_MS = 5_000
 const CLOSE_LIMIT_MS = 1_000
 
 /**
- * Statements that set how soon the server notices a dead client. A platform may not support all of the settings, so each
- * statement may fail alone.
+ * Statements that set how soon the server notices a dead client. A platform may not support all of the settings, so
+ * each statement may fail alone.
  */
 const DEAD_CLIENT_SETTINGS = [
   `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
@@ -189,8 +189,8 @@ type SingleStatement = readonly [statement: string | pg.QueryConfig, values?: un
 
 /**
  * Makes a pool run a single statement again, on another connection, after a momentary failure. The pool drops the
- * connection on which the statement failed. The second attempt is a read-only transaction, in which PostgreSQL refuses a
- * statement that writes: then the first error is thrown.
+ * connection on which the statement failed. The second attempt is a read-only transaction, in which PostgreSQL refuses
+ * a statement that writes: then the first error is thrown.
  */
 function repeatReads(pool: pg.Pool): void {
   const query: (...single: SingleStatement) => Promise<pg.QueryResult> = pool.query.bind(pool)
@@ -305,8 +305,8 @@ export interface Deadline {
 }
 
 /**
- * Runs a READ COMMITTED transaction and releases its connection. Destroys a connection that is of no more use: it broke,
- * did not answer, lost its prepared statements, or leads to a read-only server such as a demoted primary.
+ * Runs a READ COMMITTED transaction and releases its connection. Destroys a connection that is of no more use: it
+ * broke, did not answer, lost its prepared statements, or leads to a read-only server such as a demoted primary.
  */
 export const inTransaction = <T>(
   pool: pg.Pool,
@@ -322,8 +322,8 @@ type CommitEarly = (db: Queryable) => Promise<void>
 /** A transaction that reads, and then writes what depends on it, in two round trips. `inTransaction` takes four. */
 export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
   /**
-   * Statements that are sent together with BEGIN. They may only read and lock, because they also run if BEGIN fails, each
-   * in a transaction of its own.
+   * Statements that are sent together with BEGIN. They may only read and lock, because they also run if BEGIN fails,
+   * each in a transaction of its own.
    */
   reads: (db: Queryable) => readonly [...{ [Key in keyof Reads]: Promise<Reads[Key]> }]
   /**

@@ -76,7 +76,8 @@ async function runStatement(
 
 /**
  * Runs a statement.
- * @returns the rows as objects: the column `created_ms` is the property `createdMs`, and `network` is the network's name
+ * @returns the rows as objects: the column `created_ms` is the property `createdMs`, and `network` is the network's
+ * name
  * @throws RangeError for an unknown network; errors of the driver
  */
 export async function readRows<Row>(

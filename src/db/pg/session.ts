@@ -99,8 +99,8 @@ const durableCommitsSql = (isLocal: boolean): string =>
   `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`
 
 /**
- * SQL: applies the settings until the end of the transaction, since behind a pooler the next transaction may use another
- * session.
+ * SQL: applies the settings until the end of the transaction, since behind a pooler the next transaction may use
+ * another session.
  */
 export function transactionSettingsSql(limits: SessionLimits): string {
   const calls = Object.entries(settingsOf(limits)).map(
@@ -143,5 +143,7 @@ export async function pinSchema(client: pg.ClientBase): Promise<void> {
   pinnedSchemas.set(client, schema)
 }
 
-/** Quoted name of the schema to which `pinSchema` set a session, also once its `search_path` begins with another one. */
+/**
+ * Quoted name of the schema to which `pinSchema` set a session, also once its `search_path` begins with another one.
+ */
 export const liveSchemaName = (client: object): string => pinnedSchemas.get(client) ?? 'public'

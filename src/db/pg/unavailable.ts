@@ -105,8 +105,8 @@ export const isBrokenConnectionError = (error: Error): boolean =>
   BROKEN_CODE_PATTERN.test(codeOf(error)) || BROKEN_MESSAGE_PATTERN.test(error.message)
 
 /**
- * True if a read may succeed immediately on another connection. After a timeout or a refused connection, a second attempt
- * would take as long, or be refused as well.
+ * True if a read may succeed immediately on another connection. After a timeout or a refused connection, a second
+ * attempt would take as long, or be refused as well.
  */
 export const isMomentaryError = (error: Error): boolean =>
   isBrokenConnectionError(error) ||

@@ -58,8 +58,8 @@ const SEARCHED_ENTRIES = 32
 /** First two bytes of the effects of a bid that won, in hex. The serial of the name's holder follows them. */
 const WON_EFFECTS_PREFIX_HEX = Buffer.of(1, BID_OUTCOME.won).toString('hex')
 /**
- * SQL: the `EvidenceMark` that shows how wallet `w` proved that it belongs to cluster `c`. `created` is the journal entry
- * that added `w`, and `h` the head.
+ * SQL: the `EvidenceMark` that shows how wallet `w` proved that it belongs to cluster `c`. `created` is the journal
+ * entry that added `w`, and `h` the head.
  */
 const evidenceMarkSql = (
   l: PartitionNames,
@@ -206,8 +206,8 @@ function clusterFromRows(rows: readonly ClusterWalletRow[]): ClusterForViewer | 
 }
 
 /**
- * The actor in the body of a signed change of a cluster, null for other entries. The entry's public actor may be another
- * wallet, shown in place of a private one.
+ * The actor in the body of a signed change of a cluster, null for other entries. The entry's public actor may be
+ * another wallet, shown in place of a private one.
  */
 function actorInBody(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null

@@ -65,8 +65,8 @@ export async function findCommunities(
 }
 
 /**
- * Maximum number of payers returned for a name, since the caller may make twenty calls to chains for each. So a name may
- * look free although a further payer gets it. Whoever pays for it then gets a refund.
+ * Maximum number of payers returned for a name, since the caller may make twenty calls to chains for each. So a name
+ * may look free although a further payer gets it. Whoever pays for it then gets a refund.
  */
 const MAX_PAYERS = 8
 
@@ -117,8 +117,8 @@ const readAvailability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }
 
 /**
  * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it. If
- * names have a price, a registration whose payment was refused or reclaimed does not count. `payers` are stored addresses
- * of those whose pending payment for the name covers one of the prices, earliest first, at most `MAX_PAYERS`.
+ * names have a price, a registration whose payment was refused or reclaimed does not count. `payers` are stored
+ * addresses of those whose pending payment for the name covers one of the prices, earliest first, at most `MAX_PAYERS`.
  */
 export async function readCommunityNameAvailability(
   db: Queryable,

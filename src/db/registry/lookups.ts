@@ -123,10 +123,10 @@ const readWalletsByNames = prepareStatement<NameLookupResult & { ord: number }>(
 })
 
 /**
- * Public wallets that canonical names resolve to: one element per input, in the same order, null where a name resolves to
- * none. `cluster/wallet` resolves to the owner of that name below the community, or else to that wallet of the cluster.
- * The registered name comes first, because it stays with its owner when the cluster's name moves. `cluster` resolves to
- * its wallet `main`, or else to its oldest verified wallet.
+ * Public wallets that canonical names resolve to: one element per input, in the same order, null where a name resolves
+ * to none. `cluster/wallet` resolves to the owner of that name below the community, or else to that wallet of the
+ * cluster. The registered name comes first, because it stays with its owner when the cluster's name moves. `cluster`
+ * resolves to its wallet `main`, or else to its oldest verified wallet.
  */
 export async function findWalletsByNames(
   db: Queryable,
@@ -154,9 +154,11 @@ const readWalletsOfTypes = prepareStatement<NameLookupResult & { ord: number }>(
 )
 
 /**
- * For each input, a verified public wallet of one address type in the cluster that holds a name: the wallet named `main`
- * if its address has the type, or else the oldest. Null where the cluster has no such wallet, or nobody holds the name.
- * @param all `cluster`: a canonical name. `stored`: pattern for the stored address in hex, which selects the address type
+ * For each input, a verified public wallet of one address type in the cluster that holds a name: the wallet named
+ * `main` if its address has the type, or else the oldest. Null where the cluster has no such wallet, or nobody holds
+ * the name.
+ * @param all `cluster`: a canonical name. `stored`: pattern for the stored address in hex, which selects the address
+ * type
  */
 export const findClusterWalletsOfTypes = (
   db: Queryable,

@@ -216,7 +216,8 @@ function journalledBidFromRow({
 }
 
 /**
- * The hub's log that it received a message. The message's bids are the last Bid logs before it, in the same transaction.
+ * The hub's log that it received a message. The message's bids are the last Bid logs before it, in the same
+ * transaction.
  */
 export interface HubReceipt {
   txHash: Buffer

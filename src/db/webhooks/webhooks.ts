@@ -47,9 +47,9 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver. One process at a time handles a webhook, and its lease ends by time if
- * the process dies. The webhook whose last lease is oldest comes first, so webhooks that always have more to deliver do
- * not delay others. A webhook that was released has the end of its last lease as a negative number: it can be leased
+ * Leases webhooks that have something to deliver. One process at a time handles a webhook, and its lease ends by time
+ * if the process dies. The webhook whose last lease is oldest comes first, so webhooks that always have more to deliver
+ * do not delay others. A webhook that was released has the end of its last lease as a negative number: it can be leased
  * again immediately, whatever the clock. A lease that ends too far ahead was taken by a wrong clock: it does not count,
  * and its webhook comes first. `atMost` is the maximum number of webhooks, `leaseMs` the end of the leases, Unix ms.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
@@ -146,8 +146,8 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
   )
 
 /**
- * Number of webhooks by network and state. `oldestMs` is the longest time for which a webhook that is not parked has been
- * failing, ms, 0 if none is failing. Networks without webhooks are missing.
+ * Number of webhooks by network and state. `oldestMs` is the longest time for which a webhook that is not parked has
+ * been failing, ms, 0 if none is failing. Networks without webhooks are missing.
  */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(

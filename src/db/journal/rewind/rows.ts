@@ -29,8 +29,8 @@ export interface RewindTarget {
  */
 const REPLACED_WITHIN_MS = 86_400_000
 /**
- * Margin for comparisons of stored times with times of blocks, ms. It covers clock skew against the chain, and the delay
- * with which `last_seen_ms` is written (`storeTxSighting`).
+ * Margin for comparisons of stored times with times of blocks, ms. It covers clock skew against the chain, and the
+ * delay with which `last_seen_ms` is written (`storeTxSighting`).
  */
 const CLOCK_MARGIN_MS = 60_000
 
@@ -65,9 +65,9 @@ export async function replaceLiveTables(
 
 /**
  * Rewinds a chain's rows outside the journal: cursor and halt, unconfirmed blocks with their entries (table `facts`),
- * messages, receipts, credits, payments, verdicts. Jobs and nonces belong to no generation and stay, as do messages that
- * the hub has or may have received. An unsent job is deleted with its message. Jobs that may have ended in a dropped
- * block are reopened.
+ * messages, receipts, credits, payments, verdicts. Jobs and nonces belong to no generation and stay, as do messages
+ * that the hub has or may have received. An unsent job is deleted with its message. Jobs that may have ended in a
+ * dropped block are reopened.
  * @throws Error where the chain's cursor is before `block`
  */
 export async function rewindChainRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
@@ -128,8 +128,8 @@ const VANISHING_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND (m.block >= 
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_JOB_UNSENT_SQL}))`
 
 /**
- * SQL condition on a spoke's messages of dropped blocks that a rewind keeps, since the hub has or may have received them.
- * Parameters: network, chain, block.
+ * SQL condition on a spoke's messages of dropped blocks that a rewind keeps, since the hub has or may have received
+ * them. Parameters: network, chain, block.
  */
 export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${VANISHING_MESSAGES_SQL})`
 
