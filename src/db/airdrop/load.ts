@@ -52,7 +52,7 @@ export async function loadAirdrop(
   const { network, community } = request
   const total = totalOf(rows)
   const isNew = await inTransaction(pool, async (client) => {
-    await lockLoads(client, network)
+    await lockAirdropLoads(client, network)
     const existing = await findAirdrop(client, network, community)
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label)
       return false
@@ -62,7 +62,7 @@ export async function loadAirdrop(
     )
     const airdrop = await nextAirdropNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
-    await insertInParts(client, network, pageRows(airdrop, tree))
+    await insertInParts(client, network, treePageRows(airdrop, tree))
     // Reads the existing airdrop again, under a lock. It was not locked while the new rows were inserted, so the
     // indexer may have stored claims.
     const replaced = await lockAirdrop(client, network, community)
@@ -124,7 +124,7 @@ async function deleteAirdrop(
     ])
 }
 
-async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
+async function lockAirdropLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
   const [lock] = await readRows<{ locked: boolean }>(client, sql, advisoryLockKeys(network, 'load'))
   if (!lock!.locked)
@@ -164,7 +164,7 @@ const allocationRows = (
   items: [...rows.keys()],
 })
 
-const pageRows = (
+const treePageRows = (
   airdrop: number,
   { nodes }: AirdropTree,
 ): RowsToInsert<[page: number, bytes: Buffer]> => ({

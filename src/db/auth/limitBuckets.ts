@@ -42,7 +42,8 @@ export function withdrawFromBuckets(
 }
 
 /**
- * Full buckets deleted per sign-in: more than the buckets that a sign-in creates, so the number of rows stays bounded.
+ * Maximum number of full buckets deleted after each charge of shared limits. A charge creates fewer, so the number of
+ * rows stays bounded.
  */
 const SWEEP_ROWS = 16
 

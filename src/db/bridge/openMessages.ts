@@ -13,8 +13,8 @@ export type StoredMessage = Pick<
 > & { chain: number }
 
 /**
- * Marks messages as settled that the hub has received in a confirmed block, whoever executed them. Also ends the parked
- * jobs that were to bring such messages, and such payments, to the hub.
+ * Marks messages as settled that the hub has received in a confirmed block, whoever executed them. Likewise ends parked
+ * jobs of the kinds `verify`, `execute` and `deliver`.
  */
 export async function settleReceivedMessages(
   client: pg.ClientBase,

@@ -2,7 +2,7 @@
 export const HUB_RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
 
-/** A row of `HUB_RECEIPT_COLUMNS`. Where there is no receipt, all of them are null, though only `hubTx` says so. */
+/** A row of `HUB_RECEIPT_COLUMNS`. All are null where there is no receipt, though only the type of `hubTx` says so. */
 export interface HubReceiptRow {
   hubTx: Buffer | null
   hubBlock: number

@@ -10,8 +10,9 @@ import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
 /**
- * SQL: true for an EVM chain `c`. An EVM contract keeps one credit per payer, and the chain's blocks are in the
- * database. A Solana program keeps one account per payment, whose state is read from the chain.
+ * SQL: true for an EVM chain `c`. Some queries are for one family only: an EVM contract keeps one credit per payer, and
+ * the chain's blocks are in the database. A Solana program keeps one account per payment, whose state is read from the
+ * chain.
  */
 export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 

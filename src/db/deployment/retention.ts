@@ -17,8 +17,8 @@ export const RETAINED_GENERATIONS = 2
 const BATCH_ROWS = 1_000
 
 /**
- * SQL: time at which the transaction began, by the database's clock, Unix ms. Rows expire by it. PostgreSQL searches an
- * index for it, which it can't do for `NOW_MS_SQL`, because `clock_timestamp()` is volatile.
+ * SQL: time at which the transaction began, by the database's clock, Unix ms. Rows expire by it. A comparison with it can
+ * use an index. A comparison with `NOW_MS_SQL` can't, because `clock_timestamp()` is volatile.
  */
 const TRANSACTION_BEGIN_MS_SQL = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS_SQL = `${TRANSACTION_BEGIN_MS_SQL} - ${TRANSACTION_RETENTION_MS}`

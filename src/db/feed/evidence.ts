@@ -37,7 +37,7 @@ const EVIDENCE_POSITION_SQL = 'GREATEST(created_seq, evidence_seq)'
  * Reads the next evidence to publish. LATERAL makes PostgreSQL read journal entries one by one: before tables are
  * analyzed, it would join the whole journal with itself.
  */
-const readUnpublished = prepareStatement<UnpublishedEvidence>(
+const readUnpublishedEvidence = prepareStatement<UnpublishedEvidence>(
   (l) => `SELECT w.position, w.address, j.at_ms, j.body,
       GREATEST(j.at_ms, shown.at_ms) < ${NOW_MS_SQL} - $2::int8 AS is_due
     FROM journal_heads h
@@ -74,7 +74,7 @@ export async function publishEvidence(
   generation: number,
   afterMs = EVIDENCE_PUBLISHED_AFTER_MS,
 ): Promise<void> {
-  const rows = await readUnpublished(pool, network, generation, afterMs)
+  const rows = await readUnpublishedEvidence(pool, network, generation, afterMs)
   const young = rows.findIndex(({ isDue }) => !isDue)
   const due = young < 0 ? rows : rows.slice(0, young)
   if (due.length === 0) return

@@ -53,7 +53,7 @@ const ENTRY_COLUMNS = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor,
  * SQL conditions on entries, by order. `$1` is `first` of the query, and `$2` its `floor`. The scan follows partial
  * indexes on public event numbers, so its time does not depend on private entries.
  */
-const RANGE_CONDITIONS = {
+const RANGE_CONDITIONS_SQL = {
   oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
@@ -71,7 +71,7 @@ const SORT_DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
 const entriesSql = (l: PartitionNames, order: FeedOrder, filter: string): string =>
   `SELECT ${ENTRY_COLUMNS} FROM ${l.journal} j
-   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE_CONDITIONS[order]} AND j.public_count > 0 ${filter}
+   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE_CONDITIONS_SQL[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${SORT_DIRECTION[order]} LIMIT $3`
 
 /**
@@ -165,7 +165,7 @@ export async function findFirstEventSince(
   return row
 }
 
-const readIds = prepareStatement<{ serial: number; id: string }>(
+const readClusterIdRows = prepareStatement<{ serial: number; id: string }>(
   (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
     JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
@@ -179,7 +179,7 @@ export async function readClusterIds(
   generation: number,
 ): Promise<Map<number, string>> {
   if (serials.length === 0) return new Map()
-  const rows = await readIds(db, network, serials, generation)
+  const rows = await readClusterIdRows(db, network, serials, generation)
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }
 
@@ -195,7 +195,7 @@ export interface SqlFeedCopy {
   isShown: boolean
 }
 
-const readCopy = prepareSingleRow<SqlFeedCopy>(
+const readSqlFeedCopyRow = prepareSingleRow<SqlFeedCopy>(
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.mirrored_ms IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
@@ -205,7 +205,7 @@ const readCopy = prepareSingleRow<SqlFeedCopy>(
 
 /** Reads the state of a network's feed copy for SQL readers. */
 export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
-  (await readCopy(db, network))!
+  (await readSqlFeedCopyRow(db, network))!
 
 const SHOW_SQL_FEED_COPY = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
   ON CONFLICT (network) DO UPDATE SET generation = $2 WHERE feed_shown.generation <> $2`

@@ -138,7 +138,7 @@ async function readCollidingNames(
 ): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
-  const wanted = wantedNames(slice, keys)
+  const wanted = wantedWalletNames(slice, keys)
   const below = `SELECT c.name AS community, n.name, n.seq FROM c CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
        SELECT n.name, n.seq FROM ${partitionName('community_names', slice.network)} n
@@ -158,7 +158,7 @@ async function readCollidingNames(
 }
 
 /** Wallet names that may become public: names that the batch requests, and names of its private wallets. */
-function wantedNames(
+function wantedWalletNames(
   { clusters }: LoadedRegistryRows,
   { wallets: requestedWallets, walletNames }: RegistryRowKeys,
 ): string[] {

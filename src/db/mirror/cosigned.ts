@@ -36,7 +36,7 @@ const STORE_CHECKPOINT = `INSERT INTO cosigned (network, origin, size, root, not
 
 /**
  * Stores a checkpoint that this mirror signs as a witness, if `before`, which it continues, is still the newest known
- * checkpoint. Under the head's lock, so the mirror writes no log and stores no other checkpoint meanwhile.
+ * checkpoint. It holds the head's lock, so the mirror writes no log and stores no other checkpoint meanwhile.
  * @returns null if the checkpoint is stored; otherwise the newest known checkpoint
  * @throws Error for which `isLockTimeoutError` is true, while the mirror writes the log
  */

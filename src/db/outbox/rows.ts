@@ -36,9 +36,9 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 export const txsJson = (txs: readonly JobTx[]): string =>
   JSON.stringify(txs, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
-const AMOUNT_KEYS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
+const TX_AMOUNT_KEYS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
 const txFromJson = (json: Record<string, unknown>): JobTx => {
-  const amounts = AMOUNT_KEYS.filter((key) => key in json)
+  const amounts = TX_AMOUNT_KEYS.filter((key) => key in json)
   const read = amounts.map((key) => [key, BigInt(json[key] as string)])
   return { ...json, ...Object.fromEntries(read) } as JobTx
 }

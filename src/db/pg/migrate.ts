@@ -10,7 +10,7 @@ import { inTransactionWithRetries } from './tries.js'
 import { isLockTimeoutError } from './unavailable.js'
 
 /** Key of the advisory lock under which one process at a time migrates a database: "migr" in ASCII. */
-const LOCK_KEY = 0x6d696772
+const MIGRATION_LOCK_KEY = 0x6d696772
 /** Timeout of each query of `compareSchema`. The queries read small tables. */
 const COMPARE_TIMEOUT_MS = 15_000
 /** Timeout of a statement's wait for a lock. While a migration waits, everybody else waits behind it for the table. */
@@ -72,14 +72,14 @@ export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string
 
 async function applyNext(client: pg.Client, dir: string): Promise<string[]> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY])
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY])
   await client
     .query(`CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     .catch(explainForbidden)
   const { missing, isNew } = await compareMigrations(client, dir)
   const next = isNew ? missing : missing.slice(0, 1)
-  for (const migration of next) await apply(client, migration)
+  for (const migration of next) await applyMigration(client, migration)
   return next.map(({ name }) => name)
 }
 
@@ -193,7 +193,7 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
   await client.query(sql).catch((error: Error) => {
     throw isLockTimeoutError(error)
       ? error

@@ -126,7 +126,7 @@ const PIN_SCHEMA_SQL = `WITH found AS (
     (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'),
     ${durableCommitsSql(false)}`
 
-const pinnedSchemas = new WeakMap<object, string>()
+const schemaOfSession = new WeakMap<object, string>()
 
 /** The role may not use the schema of the tables. PostgreSQL itself would report missing tables. */
 class ForbiddenSchemaError extends Error {
@@ -140,10 +140,10 @@ export async function pinSchema(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ schema: string; may_use: boolean }>(PIN_SCHEMA_SQL)
   const { schema, may_use: mayUse } = rows[0]!
   if (!mayUse) throw new ForbiddenSchemaError(`permission denied for schema ${schema}`)
-  pinnedSchemas.set(client, schema)
+  schemaOfSession.set(client, schema)
 }
 
 /**
  * Quoted name of the schema to which `pinSchema` set a session, also once its `search_path` begins with another one.
  */
-export const liveSchemaName = (client: object): string => pinnedSchemas.get(client) ?? 'public'
+export const liveSchemaName = (client: object): string => schemaOfSession.get(client) ?? 'public'

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { BEGIN_STATEMENT } from './session.js'
 
 const MAX_TRIES = 60
-const PAUSE_MS = 500
+const RETRY_PAUSE_MS = 500
 /** SQLSTATEs of a lock timeout and of a deadlock. */
 const LOCK_FAILURE_CODES = ['55P03', '40P01']
 
@@ -32,7 +32,7 @@ export async function inTransactionWithRetries<T>(
           },
         )
       // transactions that waited for the locks of this attempt run before the next attempt
-      await sleep(PAUSE_MS)
+      await sleep(RETRY_PAUSE_MS)
     }
   }
 }

@@ -9,6 +9,10 @@ import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
+/**
+ * Brings the tables `ranking` and `referrals` up to date. Returns the number of all names, and the number of the newest
+ * one's journal entry, 0 for none.
+ */
 const writeRanking = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (
       SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${bidAmountSql('j.body')} AS amount,
@@ -50,8 +54,8 @@ const STORE_NAME_COUNT = prepared(
 )
 
 /**
- * Ranks the clusters, sums the winning bids by referral, and counts the names. Reads all names, so it is no work for a
- * request.
+ * Ranks the clusters, sums the winning bids by referral, and counts the names. It reads all names, which takes too long
+ * for a request.
  */
 export async function refreshRanking(db: Queryable, network: Network): Promise<void> {
   const [counted] = await writeRanking(db, network)
@@ -62,7 +66,7 @@ export async function refreshRanking(db: Queryable, network: Network): Promise<v
 const PAUSE_FACTOR = 20
 
 /**
- * Creates a worker that refreshes the ranking, at most once a minute: if public data has changed since the
+ * Creates a worker that refreshes the ranking, at most once a minute. It does so if public data has changed since the
  * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
 export function rankingWorker({ pool, network }: LeaderContext): Worker {

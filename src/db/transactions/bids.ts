@@ -50,7 +50,7 @@ const BID_ROW_LIMIT = MAX_STATUS_NAMES + 1
 
 const AMOUNT_SUM_SQL = `sum(${bidAmountSql('body')}) AS amount_wei`
 
-/** The bids of a transaction, all of them in the journal. */
+/** The bids of a transaction that is in the journal. */
 export interface JournalledTx extends BidsOfTx<JournalledBid> {
   /** True if every bid won its name. */
   hasWonAll: boolean
@@ -263,7 +263,7 @@ export async function findJournalledBidsOfHubReceipts(
   return bids
 }
 
-/** The bids of a transaction, all of them in one unconfirmed block of the hub. */
+/** The bids of a transaction that is in an unconfirmed block of the hub. */
 export interface UnconfirmedTx extends BidsOfTx<UnconfirmedBid> {
   confirmations: Confirmations
 }
