@@ -4,7 +4,7 @@ import {
   type ArrayColumns,
   columnsFromProperties,
   type RewrittenBlocks,
-  writeEvmLogRows,
+  replaceUnconfirmedRows,
 } from '../pg/arrays.js'
 import type { ChainRowKey, Queryable } from '../pg/rows.js'
 
@@ -39,7 +39,7 @@ export const writeMessages = (
   blocks: RewrittenBlocks,
   messages: readonly SentMessage[],
 ): Promise<void> =>
-  writeEvmLogRows(db, network, blocks, {
+  replaceUnconfirmedRows(db, network, blocks, {
     replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED_SQL}`,
     values: [chain],
     table: 'messages',
@@ -62,7 +62,7 @@ export const writeMessageReceipts = (
   blocks: RewrittenBlocks,
   receipts: readonly ReceivedMessage[],
 ): Promise<void> =>
-  writeEvmLogRows(db, network, blocks, {
+  replaceUnconfirmedRows(db, network, blocks, {
     replaced: 'NOT confirmed',
     values: [],
     table: 'received',

@@ -16,7 +16,7 @@ import {
   columnsFromProperties,
   propertyArrays,
   type RewrittenBlocks,
-  writeEvmLogRows,
+  replaceUnconfirmedRows,
 } from '../pg/arrays.js'
 import { type ChainRowKey, execute, prepared, type Queryable } from '../pg/rows.js'
 
@@ -75,7 +75,7 @@ export const writePayments = (
   blocks: RewrittenBlocks,
   payments: readonly Payment[],
 ): Promise<void> =>
-  writeEvmLogRows(db, network, blocks, {
+  replaceUnconfirmedRows(db, network, blocks, {
     replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`,
     values: [chain],
     table: 'payments',

@@ -119,21 +119,22 @@ export interface RewrittenBlocks {
 }
 
 /**
- * Rows made from EVM logs. `replaced`: SQL condition on the unconfirmed rows `t` to replace. `values` begin at `$3`.
+ * Rows made from a chain's blocks. `replaced`: SQL condition on the stored rows `t` to replace, which has to exclude
+ * confirmed rows. Its `values` begin at `$3`.
  */
-interface LogRows<Item> extends RowsToInsert<Item> {
+interface BlockRows<Item> extends RowsToInsert<Item> {
   replaced: string
   values: readonly unknown[]
 }
 
 /**
- * Deletes the unconfirmed rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows.
+ * Deletes the rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows.
  */
-export async function writeEvmLogRows<Item>(
+export async function replaceUnconfirmedRows<Item>(
   db: Queryable,
   network: Network,
   { isConfirmed, block, isKnownEmpty = false }: RewrittenBlocks,
-  { replaced, values, ...rows }: LogRows<Item>,
+  { replaced, values, ...rows }: BlockRows<Item>,
 ): Promise<void> {
   const text = `DELETE FROM ${rows.table} t WHERE network = $1 AND block ${isConfirmed ? '<' : '>='} $2 AND ${replaced}`
   await Promise.all([
