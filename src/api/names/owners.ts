@@ -4,7 +4,7 @@ import {
 } from '../../db/registry/communityNames.js'
 import {
   findOwnedNames,
-  findRegistrationPosition,
+  findRegistrationSeq,
   type OwnedName,
 } from '../../db/registry/owners.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
@@ -64,7 +64,7 @@ async function positionAfter(
   const parsed = parseFullName(name)
   const after =
     parsed &&
-    (await findRegistrationPosition(context.pool, context.network, parsed.cluster, parsed.wallet))
+    (await findRegistrationSeq(context.pool, context.network, parsed.cluster, parsed.wallet))
   if (after === null)
     throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }

@@ -91,7 +91,7 @@ export async function findWinningBids(
  * Number of the journal entry that registered the name `cluster`, or the name `wallet` below the community `cluster`.
  * Null where nobody holds it.
  */
-export const findRegistrationPosition = prepareSingleValue<
+export const findRegistrationSeq = prepareSingleValue<
   number,
   [cluster: string, wallet: string | null]
 >(
