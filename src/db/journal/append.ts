@@ -160,7 +160,7 @@ interface NewRows {
   items: readonly never[]
 }
 
-const newRows = <Item>(
+const createNewRows = <Item>(
   table: PartitionedTable,
   columns: ArrayColumns<Item>,
   items: readonly Item[],
@@ -168,21 +168,21 @@ const newRows = <Item>(
 
 /** New rows of the tables that many entries of a batch write. */
 const rowsOfFrequentTables = (changes: RowChanges): NewRows[] => [
-  newRows(
+  createNewRows(
     'journal',
     [['generation', 'int4', () => changes.head.generation], ...JOURNAL_COLUMNS],
     changes.journal,
   ),
-  newRows('names', NAME_COLUMNS, changes.names),
-  newRows('clusters', CLUSTER_COLUMNS, changes.clusters),
-  newRows('wallets', WALLET_COLUMNS, changes.wallets),
+  createNewRows('names', NAME_COLUMNS, changes.names),
+  createNewRows('clusters', CLUSTER_COLUMNS, changes.clusters),
+  createNewRows('wallets', WALLET_COLUMNS, changes.wallets),
 ]
 
 /** New rows of the tables that few entries of a batch write. */
 const rowsOfRareTables = (changes: RowChanges): NewRows[] => [
-  newRows('communities', COMMUNITY_COLUMNS, changes.communities),
-  newRows('community_names', COMMUNITY_NAME_COLUMNS, changes.communityNames),
-  newRows('moves', MOVE_COLUMNS, changes.moves),
+  createNewRows('communities', COMMUNITY_COLUMNS, changes.communities),
+  createNewRows('community_names', COMMUNITY_NAME_COLUMNS, changes.communityNames),
+  createNewRows('moves', MOVE_COLUMNS, changes.moves),
 ]
 
 const insertNewRows = (

@@ -48,7 +48,7 @@ export interface ChangeLimit extends BucketQuota {
 
 export interface SignedChanges {
   network: Network
-  /** Changes in order, one or more. All take effect, or none. */
+  /** Changes in order, one or more. All are accepted, or nothing is written. */
   changes: readonly SignedChange[]
   /** Id of a cluster in which the actor of each change has to be verified. Absent: no such condition. */
   within?: Buffer
@@ -138,7 +138,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
 /**
  * Folds the changes. If some have no effect, folds the other changes again, because a change without effect gets no
  * entry. `outcomes` has the outcomes of all changes.
- * @returns the refusal of the first refused change, if any
+ * @returns the folded changes, or the refusal of the first refused change
  */
 function foldEffectiveChanges(
   slice: LoadedRegistryRows,
@@ -155,7 +155,7 @@ function foldEffectiveChanges(
     : { ...foldEntriesToRows(slice, effective, nowMs), outcomes }
 }
 
-/** Number of bytes in bodies of entries that cost one unit. */
+/** How many bytes of entries' bodies cost one unit. */
 const BYTES_PER_CHANGE = 1_024
 
 /**
@@ -173,7 +173,7 @@ function unitsOfChanges({ journal, clusters, communityNames, ...rows }: RowChang
   }
 }
 
-const deleteEvidenceOfRemoved = prepareStatement(
+const clearSessionEvidence = prepareStatement(
   (
     l,
   ) => `UPDATE sessions s SET evidence = 'null' FROM unnest($1::int8[], $2::bytea[]) AS r(cluster, address)
@@ -184,7 +184,7 @@ const deleteEvidenceOfRemoved = prepareStatement(
 /** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
 async function deleteEvidenceOfRemovedWallets(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
   if (walletRemovals.length > 0)
-    await deleteEvidenceOfRemoved(
+    await clearSessionEvidence(
       db,
       network,
       ...propertyArrays(walletRemovals, 'cluster', 'address'),

@@ -30,7 +30,7 @@ export async function queueRefusals(
   nowMs: number,
 ): Promise<void> {
   if (payments.length === 0) return
-  await insertJobs(client, network, payments.map(refusalOf), nowMs)
+  await insertJobs(client, network, payments.map(refusalJobOf), nowMs)
   await execute(
     client,
     network,
@@ -87,7 +87,7 @@ export function endParkedRefusals(
  */
 export const REOPENED_JOB_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
-const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
+const refusalJobOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /**
  * Journal positions (`chain/block/log index`) of these transactions' payments for community names that are refunded or
@@ -184,5 +184,5 @@ export async function requeueRefusals(
        AND get_byte(e.effects, ${OUTCOME_OFFSET}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
     [generation],
   )
-  await insertJobs(client, network, refused.map(refusalOf), nowMs)
+  await insertJobs(client, network, refused.map(refusalJobOf), nowMs)
 }
