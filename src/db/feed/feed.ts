@@ -86,6 +86,7 @@ const headAndEntriesSql = (l: PartitionNames, order: FeedOrder, rows: string): s
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${SORT_DIRECTION[order]} NULLS FIRST`
 
+/** Prepares a statement for each order. `rows` returns the SQL of the entries in an order. */
 const prepareBothOrders = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepareStatement<RangeRow, unknown[]>((l) => headAndEntriesSql(l, order, rows(l, order)))

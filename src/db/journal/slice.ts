@@ -10,7 +10,7 @@ import { partitionsOf } from './partitions.js'
 import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** Row that `probe` found. `ord` is the position (from 1) of its key among the keys of its kind. */
+/** Row that `probeKeys` found. `ord` is the position (from 1) of its key among the keys of its kind. */
 interface KeyRow {
   /**
    * Kind of the key. `owner`: a name. `wallet`: an address. `first`: id of the first cluster that a wallet creates.
@@ -45,7 +45,7 @@ export async function findRowsOfKeys(
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
-  const rows = await probe(db, network, {
+  const rows = await probeKeys(db, network, {
     names,
     wallets: wallets.map(bytesOfKey),
     firstIds: wallets.map((key) => deriveClusterId(network, bytesOfKey(key), 0)),
@@ -126,7 +126,7 @@ interface ProbedKeys {
  * Finds owned names, verified wallets and cluster ids in one statement, with one look-up for each key (LATERAL with
  * LIMIT). So PostgreSQL uses the unique indexes once the lock of the head has turned off sequential scans.
  */
-async function probe(
+async function probeKeys(
   db: Queryable,
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
@@ -173,7 +173,7 @@ async function findNextClusterNumbers(
       deriveClusterId(network, bytesOfKey(key), number),
     )
     const taken = new Set(
-      (await probe(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
+      (await probeKeys(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
     )
     for (const one of candidates)
       if (!taken.has(one) && !nextClusterNumber.has(one.key))

@@ -40,7 +40,7 @@ const IDLE_LIMIT_MS = 90_000
 export const allowSourceWait = (client: pg.ClientBase) =>
   client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
 
-const WRITTEN_TABLES = ['journal', ...STATE_TABLES] as const
+const MIRRORED_TABLES = ['journal', ...STATE_TABLES] as const
 
 const RESET_HEAD = `UPDATE journal_heads
   SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0, names = 0, names_seq = 0
@@ -114,7 +114,7 @@ export class MirrorWriter {
     if (log && log.origin !== next.origin) {
       await deleteTransparencyLogs(client, network, generation)
       await deleteTransparencyLogs(client, `${network}/evidence`, generation)
-      for (const table of WRITTEN_TABLES)
+      for (const table of MIRRORED_TABLES)
         await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, RESET_HEAD)
       head = await lockJournalHead(client, network, null)
@@ -192,7 +192,7 @@ export class MirrorWriter {
     await writeTransparencyLogRow(client, network, log)
     await execute(client, network, STORE_COPIED_HEAD, [this.#generation])
     if (this.#writtenEntries >= ANALYZE_FROM_ENTRIES)
-      for (const table of WRITTEN_TABLES)
+      for (const table of MIRRORED_TABLES)
         await client.query(`ANALYZE ${partitionName(table, network)}`)
     await notifyNetwork(client, network)
   }

@@ -18,7 +18,7 @@ export interface ChainRowKey {
   chain: number
 }
 
-type PlainValue<T> = T extends bigint
+type DecodedValue<T> = T extends bigint
   ? number
   : T extends Prisma.Decimal
     ? bigint
@@ -31,7 +31,7 @@ type PlainValue<T> = T extends bigint
  * network by its name.
  */
 export type DecodedRow<Model> = {
-  [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
+  [Key in keyof Model]: Key extends 'network' ? Network : DecodedValue<Model[Key]>
 }
 
 /** A statement that the server parses and plans once per connection, under the statement's name. Made by `prepared`. */
