@@ -2,11 +2,7 @@ import {
   findOwnedCommunityNames,
   type OwnedCommunityName,
 } from '../../db/registry/communityNames.js'
-import {
-  findOwnedNames,
-  findRegistrationSeq,
-  type OwnedName,
-} from '../../db/registry/owners.js'
+import { findOwnedNames, findRegistrationSeq, type OwnedName } from '../../db/registry/owners.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/eventForms.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'

@@ -69,7 +69,9 @@ export async function writeUnconfirmedBlocks(
   )
   const tables = isKnownEmpty ? [] : (['facts', 'tail_blocks'] as const)
   await Promise.all([
-    ...tables.map((table) => execute(db, network, prepareBlockDeletion(table, '>='), [chain, dropFrom])),
+    ...tables.map((table) =>
+      execute(db, network, prepareBlockDeletion(table, '>='), [chain, dropFrom]),
+    ),
     insertRows(db, network, {
       table: 'tail_blocks',
       columns: tailBlockColumns(chain),
@@ -101,7 +103,10 @@ export async function deleteUnconfirmedEntriesBefore(
 ): Promise<void> {
   await Promise.all([
     isKnownEmpty || execute(db, network, prepareBlockDeletion('facts', '<'), [chain, below]),
-    execute(db, network, prepareBlockDeletion('tail_blocks', '<'), [chain, below - KEPT_BLOCK_HASHES]),
+    execute(db, network, prepareBlockDeletion('tail_blocks', '<'), [
+      chain,
+      below - KEPT_BLOCK_HASHES,
+    ]),
   ])
 }
 

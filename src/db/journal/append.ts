@@ -191,8 +191,9 @@ const insertNewRows = (
   changes: RowChanges,
   isCopied: boolean,
 ): Promise<unknown>[] =>
-  [...(isCopied ? [] : rowsOfFrequentTables(changes)), ...rowsOfRareTables(changes)].map(({ table, ...rows }) =>
-    insertRows(db, network, { table: partitionName(table, network), ...rows }),
+  [...(isCopied ? [] : rowsOfFrequentTables(changes)), ...rowsOfRareTables(changes)].map(
+    ({ table, ...rows }) =>
+      insertRows(db, network, { table: partitionName(table, network), ...rows }),
   )
 
 const JOURNAL_COLUMNS: ArrayColumns<JournalRow> = [

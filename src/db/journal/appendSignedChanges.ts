@@ -182,7 +182,11 @@ const clearSessionEvidence = prepareStatement(
 )
 
 /** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
-async function deleteEvidenceOfRemovedWallets(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
+async function deleteEvidenceOfRemovedWallets(
+  db: Queryable,
+  network: Network,
+  { walletRemovals }: RowChanges,
+) {
   if (walletRemovals.length > 0)
     await clearSessionEvidence(
       db,

@@ -77,7 +77,8 @@ export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
     rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
     /** Assignments for `SET`, from the table alias that has the new values. */
     set: (row: string) => columns.map(([column]) => `${column} = ${row}.${column}`).join(', '),
-    values: (items: readonly Item[]) => columns.map(([, type, of]) => arrayParameterOf(type, items.map(of))),
+    values: (items: readonly Item[]) =>
+      columns.map(([, type, of]) => arrayParameterOf(type, items.map(of))),
   }
 }
 

@@ -11,7 +11,10 @@ const ADVISORY_LOCK_PURPOSE = { rewind: 2, load: 3, replay: 4 } as const
 export const advisoryLockKeys = (
   network: Network,
   purpose: keyof typeof ADVISORY_LOCK_PURPOSE,
-): [number, number] => [ADVISORY_LOCK_CLASS, NETWORK_CODE[network] * 16 + ADVISORY_LOCK_PURPOSE[purpose]]
+): [number, number] => [
+  ADVISORY_LOCK_CLASS,
+  NETWORK_CODE[network] * 16 + ADVISORY_LOCK_PURPOSE[purpose],
+]
 
 /** Returns the name of the state, kind or the like that a stored number represents. @throws RangeError if unknown */
 export function nameOfCode<Word extends string>(codes: DatabaseCodes<Word>, code: number): Word {

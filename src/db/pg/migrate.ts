@@ -193,7 +193,10 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-async function applyMigration(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+async function applyMigration(
+  client: pg.Client,
+  { name, sql, checksum }: Migration,
+): Promise<void> {
   await client.query(sql).catch((error: Error) => {
     throw isLockTimeoutError(error)
       ? error

@@ -202,7 +202,11 @@ const readRecordsOfAddress = prepareStatement<OwnedCommunityNameRow>(
   (l) => `${communityNamesSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
 )
 
-const communityNameFromRow = ({ kind, body, ...name }: OwnedCommunityNameRow): OwnedCommunityName => ({
+const communityNameFromRow = ({
+  kind,
+  body,
+  ...name
+}: OwnedCommunityNameRow): OwnedCommunityName => ({
   ...name,
   paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
 })
@@ -218,7 +222,8 @@ export async function findOwnedCommunityNames(
 }
 
 const readRecordsOfCommunity = prepareStatement<OwnedCommunityNameRow>(
-  (l) => `${communityNamesSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
+  (l) =>
+    `${communityNamesSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
 )
 
 /** Records of the given names below a community that have an owner, in ASCII order. */

@@ -79,7 +79,9 @@ export interface ClusterNameRecord {
   updatedBy: Buffer | null
 }
 
-const readClusterNameRecords = prepareStatement<Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }>(
+const readClusterNameRecords = prepareStatement<
+  Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }
+>(
   (
     l,
   ) => `SELECT n.name, c.serial AS cluster, c.id AS cluster_id, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,

@@ -140,7 +140,9 @@ async function readJournalledTxs(db: Queryable, network: Network, hashes: readon
   for (const [i, hash] of hashes.entries()) {
     const rows = rowsOf[i]!
     const totals =
-      rows.length < BID_ROW_LIMIT ? totalsOf(rows) : await readJournalledTotals(db, network, hash, rows)
+      rows.length < BID_ROW_LIMIT
+        ? totalsOf(rows)
+        : await readJournalledTotals(db, network, hash, rows)
     // `totals` is null where the transaction has no bid, and where a rewind removed its bids between the statements
     if (totals) txs.push({ ord: i + 1, ...journalledTxFromRows(rows, totals) })
   }
