@@ -1,5 +1,5 @@
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
+import { createLoopWaker, pauseUntilSignal } from '../../ops/waiting.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
 import { prepared, type Queryable, readRows } from './rows.js'

@@ -1,7 +1,7 @@
 import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
 import { sqlStateOf } from '../../ops/logger/databaseErrors.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
-import { withTimeout } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/waiting.js'
 import type { Queryable } from './pipeline.js'
 
 /** SQLSTATEs and codes of Node for a connection that broke, or that the server ended. */
