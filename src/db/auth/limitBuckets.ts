@@ -5,7 +5,8 @@ import { type PreparedText, prepared, type Queryable, readRows } from '../pg/row
 type FullTimes = ReadonlyMap<string, number>
 
 /**
- * Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms; 0 if no bucket was requested.
+ * Rate-limit buckets as read from the database. `nowMs` is the database's time, Unix ms. It is 0 if no bucket was
+ * requested.
  */
 export interface StoredBuckets {
   nowMs: number

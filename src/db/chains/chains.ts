@@ -33,8 +33,8 @@ const CHAIN_COLUMNS =
   'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract, family'
 
 /**
- * What identifies a chain. `instance`: the program of a Solana chain in base58, since a program may be deployed anew
- * under the same label; empty for EVM chains.
+ * What identifies a chain. `instance` is the program of a Solana chain in base58, since another program may be deployed
+ * for the same label. It is empty for an EVM chain.
  */
 export interface ChainIdentity
   extends Pick<
@@ -88,7 +88,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockJournalHead(client, network, null)
-    await refuseSecondLabel(client, identity)
+    await assertNoOtherLabel(client, identity)
     const values = [label, instance, family, chainId, genesisHash, contract, startBlock]
     return (await query<StoredChain>(client, network, CREATE_CHAIN, values))[0]!
   })
@@ -102,11 +102,11 @@ const FIND_SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <
   AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`
 
 /**
- * Checks that a chain is not known under another label: its payments would have the same ids, and be counted twice or
- * never.
+ * Checks that a chain is not stored under another label. Its payments would have the same ids under both labels, and be
+ * counted twice or never.
  * @throws ChainMismatchError
  */
-async function refuseSecondLabel(
+async function assertNoOtherLabel(
   db: Queryable,
   { network, label, chainId, genesisHash, contract }: ChainIdentity,
 ): Promise<void> {

@@ -92,7 +92,7 @@ export const KEPT_BLOCK_HASHES = 128
  * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and the hashes of blocks that are more
  * than `KEPT_BLOCK_HASHES` before `below`.
  * @param below first block that is not confirmed
- * @param isKnownEmpty true if the caller knows that the table has no entries of those blocks, which saves a statement
+ * @param isKnownEmpty true if the caller knows that the table has no such entries, which saves a statement
  */
 export async function deleteUnconfirmedEntriesBefore(
   db: Queryable,

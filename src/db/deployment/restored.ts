@@ -77,8 +77,8 @@ type SeenHead = Pick<
   entry: string | null
 }
 /**
- * A head in the database. `seen`: digest of the entry that this process saw last; null where the journal does not have
- * it.
+ * A head in the database. `seen` is the digest of the entry that this process saw last, as the journal has it now. Null
+ * where the journal has no entry of that number.
  */
 type ComparedHead = SeenHead & { seen: string | null }
 

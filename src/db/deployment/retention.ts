@@ -17,8 +17,8 @@ export const RETAINED_GENERATIONS = 2
 const BATCH_ROWS = 1_000
 
 /**
- * SQL: time at which the transaction began, by the database's clock, Unix ms. Rows expire by it. A comparison with it can
- * use an index. A comparison with `NOW_MS_SQL` can't, because `clock_timestamp()` is volatile.
+ * SQL: time at which the transaction began, by the database's clock, Unix ms. Rows expire by it. A comparison with it
+ * can use an index. A comparison with `NOW_MS_SQL` can't, because `clock_timestamp()` is volatile.
  */
 const TRANSACTION_BEGIN_MS_SQL = '(extract(epoch FROM now()) * 1000)::int8'
 const KEPT_SINCE_MS_SQL = `${TRANSACTION_BEGIN_MS_SQL} - ${TRANSACTION_RETENTION_MS}`
@@ -40,7 +40,7 @@ const EXPIRED_ACTIONS_SQL = `$1::int2 IS NOT NULL AND began_ms <= ${TRANSACTION_
 const EXPIRED_GENERATIONS_SQL = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
 /**
- * Statements that delete expired rows, by a description of the rows for the log. Parameters: network code and limit.
+ * Statements that delete expired rows, by a description of the rows that is logged. Parameters: network code and limit.
  */
 const deletionsOfExpiredRows = (network: Network): Record<string, string> => {
   const journal = partitionName('journal', network)

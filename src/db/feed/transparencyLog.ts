@@ -46,7 +46,7 @@ export async function readTransparencyLogState(
   network: LogPlace,
 ): Promise<TransparencyLogState> {
   type Head = Pick<TransparencyLogState, 'newest' | 'isCaughtUp'> & { current: number }
-  // one row for each log; without any log, one row without a generation
+  // The query returns one row for each log. If there is no log, it returns one row without a generation.
   const rows = await query<Head & (StoredTransparencyLog | { generation: null })>(
     db,
     network,

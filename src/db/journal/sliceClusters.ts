@@ -12,8 +12,9 @@ import { heldNamesSql } from '../registry/heldNames.js'
 import { partitionName, partitionsOf } from './partitions.js'
 
 /**
- * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
- * privately verified wallets, because a bid makes them public. Batches of bids rarely need any cluster.
+ * Chooses the clusters to load in full: clusters that changes refer to by id, clusters of actors, and clusters that
+ * hold communities of the batch. If the batch has bids, also clusters of its privately verified wallets, because a bid
+ * makes a wallet public. A batch of bids alone rarely needs any cluster.
  */
 export function chooseClustersToLoad(
   { clusters, clusterSerials, verified, owners }: LoadedRegistryRows,
@@ -30,7 +31,7 @@ export function chooseClustersToLoad(
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** Loads wallets and names of the chosen clusters. */
+/** Sends the statements that load wallets and names of the chosen clusters (`chooseClustersToLoad`). */
 export const loadClusters = (
   db: Queryable,
   slice: LoadedRegistryRows,

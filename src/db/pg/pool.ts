@@ -327,7 +327,7 @@ export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
    */
   reads: (db: Queryable) => readonly [...{ [Key in keyof Reads]: Promise<Reads[Key]> }]
   /**
-   * Work of the transaction. It may call `commit` to save a round trip; otherwise COMMIT follows once the work is done.
+   * Work of the transaction. It may call `commit` to save a round trip. Otherwise COMMIT follows once the work is done.
    * With `patience`, `commit` does nothing: the last statements may take longer than the caller waits, and then nothing
    * may be committed.
    */
@@ -379,7 +379,7 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
 }
 
 /**
- * Commits.
+ * Sends COMMIT by `db`, which is the client or its pipeline.
  * @throws NotReplicatedError where somebody cancelled the wait for a synchronous standby, since the server then reports
  * success with a notice
  */

@@ -37,7 +37,7 @@ export const findNewestNames = async (
   limit: number,
 ): Promise<NameListPage> => (await readNewestNames(db, network, offset, limit))!
 
-// a range, because in LIKE `_` would match any character; it ends at `~`, which sorts after all characters of names
+// A range, because in LIKE `_` would match any character. It ends at `~`, which sorts after all characters of names.
 const namesBeginningSql = (
   names: string,
 ): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_DIRECTORY_ITEMS})

@@ -42,9 +42,9 @@ export interface AddressLookupResult {
 }
 
 /**
- * SQL: public name of an address. The first of these that exists: the wallet row in the cluster where the address is
- * verified, if that cluster holds a name; the oldest name of the address below a community; the verified wallet row
- * without a cluster name; the oldest unverified wallet row.
+ * SQL: public name of an address. It is the wallet's name in the cluster where the address is verified, if that cluster
+ * holds a name. Otherwise it is the oldest name of the address below a community, or else the name in the verified
+ * wallet row, or else the name in the oldest unverified wallet row.
  */
 const publicNameSql = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
@@ -223,7 +223,7 @@ export async function findWalletBundles(
   )) as WalletBundleSnapshot[]
 }
 
-// a range, because in LIKE `_` would match any character; it ends at `~`, which sorts after all characters of names
+// A range, because in LIKE `_` would match any character. It ends at `~`, which sorts after all characters of names.
 const readNamesBeginning = prepareStatement<{ name: string }>(
   (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,

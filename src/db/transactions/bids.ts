@@ -55,7 +55,7 @@ export interface JournalledTx extends BidsOfTx<JournalledBid> {
   /** True if every bid won its name. */
   hasWonAll: boolean
   /**
-   * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
+   * Stored address of the bidder of the first bid that won. Null while no bid has won: bidders that won nothing may be
    * private.
    */
   winner: Buffer | null
