@@ -15,7 +15,7 @@ const readAirdropOfCommunity = prepareSingleRow<DecodedRow<StoredAirdrop>>(
   (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** The airdrop of a community. Each request about a claim reads it, so it does not count the claims. */
+/** The airdrop of a community, or null. Each request about a claim reads it, so its claims are not counted. */
 export async function findAirdropWithoutClaimCounts(
   db: Queryable,
   network: Network,

@@ -24,7 +24,7 @@ export interface JournalRangeQuery {
   floor: number
   /** Maximum number of entries to return. */
   limit: number
-  /** How far from `first` entries are searched, in event numbers. Ignored with `from`. */
+  /** Width of the search in event numbers: entries that are farther from `first` are not found. Ignored with `from`. */
   events: number
   /** Stored address of the actor. Null for all. */
   from: Buffer | null

@@ -84,8 +84,8 @@ interface EntriesToFold extends Pick<AppendOptions, 'writerMs'> {
 }
 
 /**
- * Loads the rows that the entries read, and folds the entries. For entries from chains, moves of names and rebuilds:
- * signed changes and mirrors fold in their own way.
+ * Loads the rows that the entries read, and folds the entries. Used for entries from chains, for moves of names and for
+ * rebuilds. Signed changes and mirrors fold in their own way.
  * @throws ClockError where `writerMs` is not given and this process's clock is wrong
  */
 export async function foldEntries(

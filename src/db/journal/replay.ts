@@ -76,7 +76,7 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
 /** A replay of stored entries into the tables of another schema, as far as it has come. */
 export interface ReplayIntoOtherSchema {
   reader: pg.ClientBase
-  /** Connection whose search path is the schema of the separate tables. */
+  /** Connection whose search path is the other schema. */
   writer: pg.ClientBase
   network: Network
   generation: number

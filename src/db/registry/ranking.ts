@@ -10,8 +10,8 @@ import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
 /**
- * Brings the tables `ranking` and `referrals` up to date. Returns the number of all names, and the number of the newest
- * one's journal entry, 0 for none.
+ * Brings the tables `ranking` and `referrals` up to date. Returns how many names there are, and the number of the
+ * newest name's journal entry, 0 without names.
  */
 const writeRanking = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (

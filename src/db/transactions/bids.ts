@@ -278,7 +278,10 @@ interface UnconfirmedBidRow
   nextBlock: number
 }
 
-/** SQL: unconfirmed bids from rows `f` of `facts` with a number `ord`. */
+/**
+ * SQL: unconfirmed bids from rows `f` of `facts`. Each row has the number `ord` of the transaction or receipt asked
+ * for.
+ */
 const unconfirmedBidsSql = (l: PartitionNames, bids: string): string =>
   `SELECT f.ord, f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
