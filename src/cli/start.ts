@@ -3,7 +3,7 @@ import { findAmbiguousEnvLines, isStartedByLocalWorld } from '../config/environm
 import { type Config, readConfig, readMirrorConfig } from '../config/index.js'
 import { startDaemon } from '../daemon/index.js'
 import { createLogger, exitOnUncaughtErrors } from '../ops/logger/logger.js'
-import { withTimeout } from '../ops/notify.js'
+import { withTimeout } from '../ops/waiting.js'
 import { throwWithDatabaseAdvice } from './database.js'
 import { collectHeapWhenIdle } from './memory.js'
 import { type NetworkOptions, networksOfOptions } from './values.js'

@@ -11,8 +11,8 @@ export type ContractName =
 export type DeployedAddresses<A extends string = `0x${string}`> = Readonly<Record<string, A>>
 
 /**
- * Addresses of the public deployments in contracts/versions.json. None exist yet. The addresses of your deployment
- * are in your chains file.
+ * Contract addresses of the public deployments, as in contracts/versions.json. No public deployment exists yet. The
+ * addresses of your own deployment are in your chains file.
  */
 export const addresses: {
   readonly [C in ContractName]: C extends 'registrar'

@@ -16,12 +16,17 @@ export { spokeAbi, spokeBytecode } from '../../contracts/evm/artifacts/Spoke.js'
 export { addresses, type ContractName, type DeployedAddresses } from './addresses.js'
 export { type LayerZeroEnd, layerZero } from './layerZero.js'
 
-/** File with the registrar's interface (Anchor IDL). In Node: `JSON.parse(readFileSync(registrarIdl, 'utf8'))`. */
+/**
+ * URL of the file with the registrar's interface (Anchor IDL). In Node: `JSON.parse(readFileSync(registrarIdl,
+ * 'utf8'))`.
+ */
 export const registrarIdl: URL = new URL(
   '../../contracts/solana/registrar/idl.json',
   import.meta.url,
 )
-/** File with the registrar program as deployed on Solana. The program's SHA-256 is in a file in the same folder. */
+/**
+ * URL of the registrar's program file (ELF), for a deployment on Solana. `registrar.so.sha256` beside it has its hash.
+ */
 export const registrarProgram: URL = new URL(
   '../../contracts/solana/registrar/registrar.so',
   import.meta.url,

@@ -6,7 +6,7 @@ import { type Listener, parseNotificationPayload } from '../db/pg/notify.js'
 import { errorCause } from '../ops/causes.js'
 import { type ChainState, isHeadStale } from '../ops/chainState.js'
 import type { LeaderContext, NetworkContext } from '../ops/context.js'
-import { createLoopWaker, type LoopWaker } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker } from '../ops/waiting.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import {
   LastSignedTransparencyLog,

@@ -1,5 +1,5 @@
 import { errorSentence } from './logger/errors.js'
-import { withTimeout } from './notify.js'
+import { withTimeout } from './waiting.js'
 
 /** Level of a finding. `warn`: the service runs, with something missing. `bad`: it does not run, or not for long. */
 export type FindingLevel = 'ok' | 'warn' | 'bad'

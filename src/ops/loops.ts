@@ -3,8 +3,8 @@ import type { Network } from '../registry/primitives/network.js'
 import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
 import { errorSentence } from './logger/errors.js'
-import { createLoopWaker } from './notify.js'
 import { InternalErrorCounter, type ProcessPart } from './ownErrors.js'
+import { createLoopWaker } from './waiting.js'
 
 export interface LoopState extends ProcessPart {
   /** Time since the loop's last iteration or sign of life, ms. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { describe, expect, it, vi } from 'vitest'
 import { WorkerLoops } from './loops.js'
-import { createLoopWaker, pauseUntilSignal } from './notify.js'
+import { createLoopWaker, pauseUntilSignal } from './waiting.js'
 import {
   FatalError,
   LeadershipEndedError,

@@ -3,14 +3,14 @@ import type { ProblemWithAlarm } from './alarms.js'
 import { isInternalError } from './logger/errors.js'
 import type { Logger } from './logger/logger.js'
 import { type WorkerLoop, WorkerLoops } from './loops.js'
+import type { ProcessPart } from './ownErrors.js'
 import {
   BACKOFF_PAUSES_MS,
   backoffPauseMs,
   createLoopWaker,
   type LoopWaker,
   pauseUntilSignal,
-} from './notify.js'
-import type { ProcessPart } from './ownErrors.js'
+} from './waiting.js'
 
 /** An error after which no step may follow. It ends all workers that run together. */
 export class FatalError extends Error {

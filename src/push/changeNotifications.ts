@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { parseNotificationPayload } from '../db/pg/notify.js'
 import { fallbackOnExpectedError, isInternalError } from '../ops/logger/errors.js'
-import { createLoopWaker } from '../ops/notify.js'
+import { createLoopWaker } from '../ops/waiting.js'
 import { NETWORKS, type Network } from '../registry/primitives/network.js'
 
 /** Interval at which a wait reads again without a notification, in case a notification was lost, ms. */

@@ -10,7 +10,7 @@ import {
 } from '../db/feed/transparencyLog.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import type { LeaderContext } from '../ops/context.js'
-import { createLoopWaker, type LoopWaker, pauseUntilSignal } from '../ops/notify.js'
+import { createLoopWaker, type LoopWaker, pauseUntilSignal } from '../ops/waiting.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { LogPlace, Network } from '../registry/primitives/network.js'
 import { type FilledTile, GrowingTree, partialTilesOf } from '../registry/transparencyLog/append.js'

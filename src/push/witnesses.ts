@@ -1,5 +1,5 @@
 import { errorSentence } from '../ops/logger/errors.js'
-import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../ops/waiting.js'
 import { findCosignatures, type WitnessKey } from '../registry/transparencyLog/cosignature.js'
 import {
   type NoteSignature,

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { endJobBackoffs, hasUnfinishedJobs } from '../db/outbox/due.js'
+import { endJobBackoffs, hasActiveJobs } from '../db/outbox/due.js'
 import { countWronglyRefusedPayments } from '../db/outbox/payouts.js'
 import type { JobRow } from '../db/outbox/rows.js'
 import { countOpenJobs } from '../db/outbox/stats.js'
@@ -126,7 +126,7 @@ export abstract class ChainRelayer {
     // reads statistics also while the chain is unavailable: the alarms about waiting jobs need them
     try {
       hasStored = (await this.queue()) > 0
-      isBusy = this.key !== null && (await hasUnfinishedJobs(this.#pool, this.key))
+      isBusy = this.key !== null && (await hasActiveJobs(this.#pool, this.key))
       const isDue = this.state.balance === null || this.#isPast(this.#costlyReadAtMs, this.quietMs)
       isCalled = hasStored || isBusy || this.state.nonceGaps > 0 || isDue
       if (this.key && isCalled && (await this.advance(isBusy, alive))) hasStored = true

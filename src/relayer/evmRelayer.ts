@@ -13,7 +13,7 @@ import {
   type StoredMessage,
   settleReceivedMessages,
 } from '../db/bridge/openMessages.js'
-import { findDueEvmJobs, findJobs, hasUnfinishedJobs } from '../db/outbox/due.js'
+import { findDueEvmJobs, findJobs, hasActiveJobs } from '../db/outbox/due.js'
 import {
   inRelayerTransaction,
   insertJobs,
@@ -213,7 +213,7 @@ export class EvmRelayer extends ChainRelayer {
     const isTime =
       Math.abs(nowMs - this.#releasesQueuedAtMs) >=
       Math.min(releaseAfterMs, MAX_RELEASE_INTERVAL_MS)
-    const weighsRefusals = refusalWorth > 0 && (isTime || (await hasUnfinishedJobs(pool, key)))
+    const weighsRefusals = refusalWorth > 0 && (isTime || (await hasActiveJobs(pool, key)))
     if (!isTime && !weighsRefusals) return 0
     const leastWei = weighsRefusals ? await this.#leastRefundedWei(refusalWorth) : null
     const changed = await inRelayerTransaction(pool, { network, epoch }, async (client) => {

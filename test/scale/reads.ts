@@ -65,7 +65,7 @@ import {
 } from '../../src/db/registry/lookups.js'
 import {
   findOwnedNames,
-  findRegistrationPosition,
+  findRegistrationSeq,
   findWinningBids,
 } from '../../src/db/registry/owners.js'
 import { findPublicWallets } from '../../src/db/registry/publicWallets.js'
@@ -179,7 +179,7 @@ export const READS: readonly (readonly [string, number, (db: Queryable) => Promi
   [
     'the place of a name',
     1,
-    (db) => findRegistrationPosition(db, NETWORK, nameOf(OWNER, greatest - 1), null),
+    (db) => findRegistrationSeq(db, NETWORK, nameOf(OWNER, greatest - 1), null),
   ],
   [
     'names below communities',

@@ -4,7 +4,7 @@ import {
   findClusterNamesOfVerifiedWallet,
   readCommunityNameAvailability,
 } from '../../db/registry/communityNames.js'
-import { withTimeout } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/waiting.js'
 import {
   areRequirementsMet,
   requiredTokensAndClusters,

@@ -2,11 +2,7 @@ import {
   findOwnedCommunityNames,
   type OwnedCommunityName,
 } from '../../db/registry/communityNames.js'
-import {
-  findOwnedNames,
-  findRegistrationPosition,
-  type OwnedName,
-} from '../../db/registry/owners.js'
+import { findOwnedNames, findRegistrationSeq, type OwnedName } from '../../db/registry/owners.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import { actorText } from '../../registry/journal/eventForms.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
@@ -64,7 +60,7 @@ async function positionAfter(
   const parsed = parseFullName(name)
   const after =
     parsed &&
-    (await findRegistrationPosition(context.pool, context.network, parsed.cluster, parsed.wallet))
+    (await findRegistrationSeq(context.pool, context.network, parsed.cluster, parsed.wallet))
   if (after === null)
     throw new ApiError('invalid_page', 'The parameter after is no name of an earlier answer.')
   return { isBelow: parsed!.wallet !== null, after }

@@ -1,7 +1,7 @@
 import { ChainUnavailableError, type Hex } from '../../chains/chain.js'
 import type { PrimaryNameTransactionsBuilder } from '../../ens/primary.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
-import { withTimeout } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/waiting.js'
 import { parseWalletOrNull } from '../../registry/primitives/address.js'
 import { parseFullName } from '../../registry/primitives/name.js'
 import { contractCallJson, EvmTransactionSchema } from '../families/evm.js'

@@ -8,7 +8,7 @@ import {
 import { type Credit, findCreditsOfAddress } from '../../db/bridge/credits.js'
 import { readFormerPaymentsContracts } from '../../db/outbox/contract.js'
 import { findPaidTokens, findPaymentsOwedToPayer } from '../../db/outbox/owed.js'
-import { withTimeout } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/waiting.js'
 import { NATIVE_COIN } from '../../registry/community/rules.js'
 import { CHAIN_FAMILY_PROPERTIES, EVM } from '../../registry/families.js'
 import { paidNameText } from '../../registry/payment/payment.js'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/waiting.js'
 import { RpcError, transientError } from './errors.js'
 import { type RpcCall, RpcPool } from './nodes.js'
 

@@ -5,19 +5,22 @@ import { nameOfCode } from '../pg/codes.js'
 import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, type Queryable, query, readRows } from '../pg/rows.js'
 
-/** `open`: the distributor is watched. `ended`: no further claim is possible. */
+/**
+ * States of an airdrop by number in the database. `loaded`: it has no distributor yet. `open`: the distributor is
+ * watched. `ended`: no further claim is possible.
+ */
 export const AIRDROP_STATE = { loaded: 0, open: 1, ended: 2 } as const
 type AirdropState = keyof typeof AIRDROP_STATE
 
-/** An airdrop without the counts of its claims, which cost a query. Addresses of contracts are 20 bytes. */
+/** An airdrop without the counts of its claims, which take long to read. Addresses of contracts are 20 bytes. */
 export type AirdropWithoutClaimCounts = Omit<DecodedRow<StoredAirdrop>, 'state'> & {
   state: AirdropState
 }
 
-/** An airdrop with its claims: `seen` counts claims in all blocks on chain, `confirmed` claims in confirmed blocks. */
+/** An airdrop with the counts of its claims: `seen` in any block, `confirmed` in confirmed blocks only. */
 export type Airdrop = AirdropWithoutClaimCounts & { claimed: { seen: number; confirmed: number } }
 
-/** Fields of an airdrop that are not null once its distributor is set. */
+/** The named fields of an airdrop, as they are once its distributor is set: none is null. */
 export type RequiredAirdropFields<Field extends keyof AirdropWithoutClaimCounts> = {
   [Key in Field]: NonNullable<AirdropWithoutClaimCounts[Key]>
 }
@@ -27,7 +30,7 @@ export interface Distributor
   extends RequiredAirdropFields<'label' | 'distributor' | 'token' | 'endsAtS'> {
   /** First block that may hold claims. Undefined: the stored block, or `startBlock` for a new distributor. */
   fromBlock: number | undefined
-  /** First block from which the chain is indexed. Default 0. */
+  /** First block of the chain that is indexed. Default 0. */
   startBlock?: number
 }
 
@@ -52,8 +55,8 @@ export async function findAirdrop(
 const LOCK_AIRDROP = 'SELECT FROM airdrops WHERE network = $1 AND community = $2 FOR UPDATE'
 
 /**
- * Like `findAirdrop`, with the airdrop locked until the end of the transaction: neither the indexer's claims nor other
- * commands change it meanwhile.
+ * Like `findAirdrop`, with the airdrop locked until the end of the transaction. Until then, neither other commands nor
+ * claims that the indexer stores change it.
  */
 export async function lockAirdrop(
   client: pg.ClientBase,

@@ -15,7 +15,7 @@ const readAirdropOfCommunity = prepareSingleRow<DecodedRow<StoredAirdrop>>(
   (l) => `SELECT ${AIRDROP_COLUMNS} FROM airdrops WHERE network = ${l.network} AND community = $1`,
 )
 
-/** The airdrop of a community. A hot path: each request about a claim reads it. */
+/** The airdrop of a community, or null. Each request about a claim reads it, so its claims are not counted. */
 export async function findAirdropWithoutClaimCounts(
   db: Queryable,
   network: Network,
@@ -42,9 +42,11 @@ interface WalletAllocationRow {
   /** Stored address. */
   address: Buffer
   isPrivate: boolean
-  /** Number of the allocation's row in the airdrop's file. Null without an allocation. */
+  /**
+   * Number of the allocation's row in the airdrop's file, from 0. Null, like the next fields, without an allocation.
+   */
   index: number | null
-  /** Position of the allocation's leaf in the tree. */
+  /** Number of the allocation's leaf among the tree's nodes (src/registry/airdrop/tree.ts). */
   position: number
   amount: bigint
   /** Transaction of the claim, if one was seen on chain. */
@@ -52,12 +54,12 @@ interface WalletAllocationRow {
   isConfirmed: boolean
 }
 
-/** A verified wallet of the caller's cluster, with its allocation in the airdrop, or null. */
+/** A verified wallet of the viewer's cluster. `allocation` is null for a wallet without one in the airdrop. */
 export type WalletWithAllocation = Awaited<ReturnType<typeof findClusterAllocations>>[number]
 export type AllocationWithClaim = NonNullable<WalletWithAllocation['allocation']>
 
 // Only verified wallets are proven to have one owner. A wallet is verified in at most one cluster.
-const readBundleAllocations = prepareStatement<WalletAllocationRow>(
+const readAllocationsOfCluster = prepareStatement<WalletAllocationRow>(
   (l) => `SELECT w.address, w.private AS is_private, a.index, a.position, a.amount, c.tx_hash AS tx,
       c.confirmed AS is_confirmed
     FROM ${l.wallets} me
@@ -78,7 +80,7 @@ export async function findClusterAllocations(
   airdrop: number,
   viewer: Buffer,
 ) {
-  const rows = await readBundleAllocations(db, network, viewer, airdrop)
+  const rows = await readAllocationsOfCluster(db, network, viewer, airdrop)
   return rows.map(({ address, isPrivate, index, position, amount, tx, isConfirmed }) => ({
     address,
     isPrivate,
@@ -102,8 +104,9 @@ const readUsedClaims = prepareStatement<{ claim: Buffer }>(
 )
 
 /**
- * Account (a stored address) that is verified in a cluster, and whose allocation was claimed in a confirmed block. A
- * claim that no community name has used yet comes first, then the caller's own claim. Null where no wallet has claimed.
+ * Finds a wallet (stored address) that is verified in a cluster and whose allocation was claimed in a confirmed block.
+ * Prefers a wallet whose claim no community name has used, and among several such wallets the caller. Null where no
+ * wallet of the cluster has claimed.
  */
 export async function findClaimedAccount(
   db: Queryable,

@@ -18,18 +18,18 @@ export type WatchedAirdrop = Pick<
 
 export type ClaimOnChain = Omit<DecodedRow<AirdropClaim>, 'network' | 'airdrop' | 'confirmed'>
 
-/** Airdrops on the chain with a label from which claims are still possible. */
+/** Airdrops whose distributor is on the chain with a network label, and that have not ended. */
 export const readWatchedAirdrops = prepareStatement<WatchedAirdrop, [label: string]>(
   prepared(`SELECT network, airdrop, community, distributor, leaf_count, ends_at_s, from_block, next_block, parent_hash
     FROM airdrops WHERE network = $1 AND label = $2 AND state = ${AIRDROP_STATE.open} ORDER BY airdrop`),
 )
 
-/** A range of confirmed blocks that begins at an airdrop's cursor. */
+/** A range of confirmed blocks that begins at an airdrop's cursor (`nextBlock`). */
 interface ConfirmedBlocks {
   /** Number and hash of the last block. */
   to: number
   hash: Buffer
-  /** True if no later block can hold a claim. */
+  /** True if no block after the range can hold a claim. */
   isEnded: boolean
 }
 
@@ -45,7 +45,8 @@ const claimColumns = (airdrop: number, isConfirmed: boolean): ArrayColumns<Claim
  * Stores claims in the caller's transaction. Claims of confirmed blocks move the airdrop's cursor, and replace the
  * claims stored for the same blocks, which may be of another fork. Unconfirmed claims replace all unconfirmed claims.
  * @param confirmed blocks that the claims are of; null for claims of unconfirmed blocks
- * @returns false, with nothing stored, where the airdrop was removed, replaced or given another distributor meanwhile
+ * @returns false, with nothing stored, where the airdrop's cursor or distributor has changed meanwhile, or the airdrop
+ * was removed or replaced
  */
 export async function storeClaims(
   client: pg.ClientBase,

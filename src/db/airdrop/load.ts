@@ -39,7 +39,8 @@ export interface AccountAllocation {
 /**
  * Loads an airdrop in one transaction.
  * @param rows in the order of the file, each account once
- * @returns the airdrop; `isNew` is false where the same file was loaded before for the same chain and nothing changed
+ * @returns the airdrop; `isNew` is false, with nothing written, where the same file was loaded before for the same
+ * chain
  * @throws AirdropError where the community has another airdrop that may not be replaced, the rows are no valid airdrop,
  * or another process is loading an airdrop of the network
  */
@@ -51,7 +52,7 @@ export async function loadAirdrop(
   const { network, community } = request
   const total = totalOf(rows)
   const isNew = await inTransaction(pool, async (client) => {
-    await lockLoads(client, network)
+    await lockAirdropLoads(client, network)
     const existing = await findAirdrop(client, network, community)
     if (existing?.fileHash.equals(request.fileHash) && existing.label === request.label)
       return false
@@ -61,8 +62,9 @@ export async function loadAirdrop(
     )
     const airdrop = await nextAirdropNumber(client)
     await insertInParts(client, network, allocationRows(airdrop, rows, tree))
-    await insertInParts(client, network, pageRows(airdrop, tree))
-    // the stored airdrop is read again under a lock: until here claims could be stored, because loading holds no lock
+    await insertInParts(client, network, treePageRows(airdrop, tree))
+    // Reads the existing airdrop again, under a lock. It was not locked while the new rows were inserted, so the
+    // indexer may have stored claims.
     const replaced = await lockAirdrop(client, network, community)
     if (replaced) {
       assertReplaceable(replaced, request)
@@ -122,7 +124,7 @@ async function deleteAirdrop(
     ])
 }
 
-async function lockLoads(client: pg.ClientBase, network: Network): Promise<void> {
+async function lockAirdropLoads(client: pg.ClientBase, network: Network): Promise<void> {
   const sql = 'SELECT pg_try_advisory_xact_lock($1, $2) AS locked'
   const [lock] = await readRows<{ locked: boolean }>(client, sql, advisoryLockKeys(network, 'load'))
   if (!lock!.locked)
@@ -162,7 +164,7 @@ const allocationRows = (
   items: [...rows.keys()],
 })
 
-const pageRows = (
+const treePageRows = (
   airdrop: number,
   { nodes }: AirdropTree,
 ): RowsToInsert<[page: number, bytes: Buffer]> => ({

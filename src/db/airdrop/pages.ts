@@ -4,10 +4,10 @@ import { prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
 
 /**
- * Stored form of an airdrop's tree: pages of five levels. A page has the number of its top node's position. The page
- * above stores the top node itself. A page stores up to 62 nodes below its top node, level by level. No page stores the
- * root. A proof in a tree of half a million leaves is read from four rows, and a page (1,984 bytes) still fits into its
- * row.
+ * Number of tree levels in a page, the stored form of an airdrop's tree. A page stores the nodes below its top node,
+ * level by level: at most 62 nodes (1,984 bytes), which PostgreSQL keeps in the row. The page's number is the position
+ * of the top node, which the page above stores. No page stores the root. A proof in a tree of half a million leaves
+ * needs four pages.
  */
 const PAGE_LEVELS = 5
 const NODE_BYTES = 32
@@ -22,7 +22,9 @@ function pageAndOffsetOf(position: number): { page: number; offset: number } {
   return { page, offset: before * NODE_BYTES }
 }
 
-/** Pages of a tree. Levels fill from the left, so a page's last nodes may be missing. */
+/**
+ * Pages of a tree, by number. The tree's last level fills from the left, so the last nodes of a page may be missing.
+ */
 export function packTreePages(nodes: readonly Buffer[]): Map<number, Buffer> {
   const parts = new Map<number, Buffer[]>()
   for (let position = 1; position < nodes.length; position++) {
@@ -44,7 +46,7 @@ export const pagesWithProofs = (positions: readonly number[]): number[] => [
 ]
 
 /**
- * The proof of the node at a position, its sibling first.
+ * The proof of the node at a position: hashes of 32 bytes, the node's sibling first.
  * @throws RangeError where a page is missing or too short
  */
 export const proofFromPages = (pages: ReadonlyMap<number, Buffer>, position: number): Buffer[] =>
@@ -61,7 +63,7 @@ const readPages = prepareStatement<{ page: number; nodes: Buffer }>(
 )
 
 /**
- * Proofs of the leaves at these positions: hashes in hex without 0x, the leaf's sibling first.
+ * Proofs of the leaves at these positions, by position: hashes in hex without 0x, the leaf's sibling first.
  * @throws RangeError where a page is missing, or too short for a node of a proof
  */
 export async function readAirdropProofs(

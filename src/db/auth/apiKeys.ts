@@ -14,11 +14,11 @@ export type StoredApiKey = Omit<DecodedRow<ApiKey>, 'slot'>
 
 const API_KEY_COLUMNS = 'key_hash, wallet, name, per_second, burst, created_ms'
 
-const FIND_RATE = prepared('SELECT per_second, burst FROM api_keys WHERE key_hash = $1')
+const FIND_API_KEY_RATE = prepared('SELECT per_second, burst FROM api_keys WHERE key_hash = $1')
 
 /** Whether a key with this hash exists, and its own rate limit. `rate` is null where the configured limit applies. */
 export async function findApiKeyRate(db: Queryable, keyHash: Buffer) {
-  const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND_RATE, [keyHash])
+  const rows = await readRows<Pick<ApiKey, 'perSecond' | 'burst'>>(db, FIND_API_KEY_RATE, [keyHash])
   const { perSecond, burst } = rows[0] ?? { perSecond: null, burst: null }
   return {
     isKnown: rows.length > 0,
@@ -35,8 +35,8 @@ export const listApiKeys = (db: Queryable, wallet?: Buffer): Promise<StoredApiKe
   )
 
 /**
- * Takes the wallet's first free slot. Returns no row where no slot is free, or another key took the slot meanwhile:
- * `addApiKey` tries again.
+ * Stores a key in a free slot of its wallet. For an operator's key, which has no wallet, every slot is free. Returns no
+ * row where no slot is free, or another key took the slot meanwhile: `addApiKey` tries again.
  */
 const INSERT_API_KEY = `INSERT INTO api_keys (${API_KEY_COLUMNS}, slot)
   SELECT $1, $2, $3, $4, $5, $6, s FROM generate_series(0, ${MAX_API_KEYS - 1}) s

@@ -4,7 +4,10 @@ import { type PreparedText, prepared, type Queryable, readRows } from '../pg/row
 /** Time at which each bucket is full again, Unix ms, by the bucket's name. */
 type FullTimes = ReadonlyMap<string, number>
 
-/** Rate-limit buckets as read from the database. `nowMs`: the database's time, Unix ms; 0 without buckets. */
+/**
+ * Rate-limit buckets as read from the database. `nowMs` is the database's time, Unix ms. It is 0 if no bucket was
+ * requested.
+ */
 export interface StoredBuckets {
   nowMs: number
   fullMs: FullTimes
@@ -22,9 +25,9 @@ export interface ExceededQuota {
 }
 
 /**
- * Withdraws units from buckets, in memory only: `writeBuckets` stores the result.
- * @returns the times at which the buckets will be full again; or the first bucket with too few units, and then nothing
- * is withdrawn
+ * Withdraws units from buckets, in memory only: `writeBuckets` stores the result. If a bucket has too few units,
+ * nothing is withdrawn from any.
+ * @returns the times at which the buckets will be full again, or the first bucket with too few units
  */
 export function withdrawFromBuckets(
   charges: readonly BucketCharge[],
@@ -40,10 +43,12 @@ export function withdrawFromBuckets(
 }
 
 /**
- * Full buckets deleted per sign-in: more than the buckets that a sign-in creates, so the number of rows stays bounded.
+ * Maximum number of full buckets deleted after each charge of shared limits. A charge creates fewer, so the number of
+ * rows stays bounded.
  */
 const SWEEP_ROWS = 16
 
+/** SQL: the database's clock, Unix ms with fractions, like the times in the buckets. */
 const PRECISE_NOW_MS_SQL = '(extract(epoch FROM clock_timestamp()) * 1000)::float8'
 
 /**
@@ -57,7 +62,10 @@ const READ_BUCKETS =
   prepared(`SELECT bucket, ${PRECISE_NOW_MS_SQL} AS now_ms, coalesce(${fullMsSql('')}, 0) AS full_ms
     FROM unnest($1::text[]) AS a (bucket) LEFT JOIN limit_buckets USING (bucket)`)
 
-/** Locks buckets by an upsert of what `READ_BUCKETS` returns, since a row that does not exist can't be locked. */
+/**
+ * Returns what `READ_BUCKETS` returns, with the buckets locked. Full buckets without a row get one, since only a row
+ * can be locked.
+ */
 const LOCK_BUCKETS =
   prepared(`INSERT INTO limit_buckets AS b (bucket, full_ms) SELECT a.bucket, 0 FROM unnest($1::text[]) AS a (bucket)
     ON CONFLICT (bucket) DO UPDATE SET full_ms = ${fullMsSql('b.')} RETURNING bucket, full_ms, ${PRECISE_NOW_MS_SQL} AS now_ms`)
@@ -92,8 +100,8 @@ export const lockBuckets = (db: Queryable, buckets: readonly string[]): Promise<
   readStoredBuckets(db, LOCK_BUCKETS, buckets)
 
 /**
- * Writes buckets, under a lock that all their writers take: `lockBuckets`, or the lock of the journal's head. A full
- * bucket needs no row.
+ * Writes buckets. The caller holds the lock that all writers of these buckets take: `lockBuckets`, or the lock of the
+ * journal's head. Writes no row for a full bucket.
  */
 export async function writeBuckets(db: Queryable, left: FullTimes): Promise<void> {
   await readRows(db, WRITE_BUCKETS, [[...left.keys()], [...left.values()]])

@@ -5,16 +5,17 @@ import { type DecodedRow, prepared, type Queryable, readRows } from '../pg/rows.
 import { isUniqueViolation } from '../pg/unavailable.js'
 
 /**
- * A stored session. `wallet` is a stored address. `signingMs` and `nonce` are from the signed message; `nonce` is empty
- * if the message has none. `signature` is the signature as first sent, empty for a long one.
+ * A stored session. `wallet` is a stored address. `signingMs` and `nonce` are from the signed message. `nonce` is empty
+ * if the message has none. `signature` is the signature as first sent. It is empty if it is too long to be stored, or
+ * signs another form than the plain message.
  */
 export type StoredSession = Pick<
   DecodedRow<Session>,
   'wallet' | 'signingMs' | 'nonce' | 'signature'
 > & {
   /**
-   * The cluster membership that the sign-in's message states. Null for a message without membership, for an old
-   * sign-in, and once the membership was stored as evidence.
+   * The cluster membership that the sign-in's message states. Null for a message without membership, for a message
+   * older than `EVIDENCE_MAX_AGE_MS`, and once the membership was stored as evidence.
    */
   evidence: SignedMembership | null
 }
@@ -24,7 +25,8 @@ export type SignedMembership = Membership & Pick<Evidence, 'message' | 'signatur
 export type NewSession = StoredSession & { keyHash: Buffer; lifetimeMs: number }
 
 /**
- * Sessions begin and end by the database's clock: a single process with a wrong clock could end everybody's sessions.
+ * SQL: time at which the transaction began, Unix ms. Sessions begin and end by the database's clock, so that a process
+ * with a wrong clock can't end everybody's sessions.
  */
 const SESSION_NOW_MS_SQL = '(extract(epoch FROM now()) * 1000)::int8'
 
@@ -34,10 +36,10 @@ const SWEEP_ROWS = 4
 export const MAX_SESSIONS_PER_WALLET = 32
 
 /**
- * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its newest signing
- * dates. An older signing date opens no session, so a session that was revoked and deleted stays closed. A signature
- * that is old enough to be published as evidence opens no session either. The database's clock decides its age, since
- * this process's clock may be late.
+ * Opens a session in one statement, because signing in is a hot path. A wallet keeps the sessions of its
+ * `MAX_SESSIONS_PER_WALLET` newest signing dates. An older signing date opens no session, so a session that was revoked
+ * and deleted stays closed. A signature that is old enough to be published as evidence opens no session either. The
+ * database's clock decides its age, since this process's clock may be late.
  */
 const OPEN_SESSION = prepared(`WITH opened AS (
       INSERT INTO sessions AS s (key_hash, wallet, signing_ms, signature, created_ms, expires_ms, nonce, evidence)
@@ -73,8 +75,8 @@ export async function openSession(db: Queryable, session: NewSession): Promise<b
   const values = [keyHash, wallet, signingMs, signature, lifetimeMs, nonce, evidence]
   const open = () => readRows(db, OPEN_SESSION, values)
   const opened = await open().catch((error: unknown) => {
-    // The same sign-in was sent twice at once. ON CONFLICT covers only one of the two unique keys. The second attempt
-    // finds the row.
+    // The same sign-in was sent twice at the same time. ON CONFLICT covers only one of the two unique keys. The second
+    // attempt finds the row.
     if (isUniqueViolation(error)) return open()
     throw error
   })
@@ -100,12 +102,13 @@ export async function lockLiveSession(db: Queryable, keyHash: Buffer): Promise<b
   return (await readRows(db, LOCK_SESSION, [keyHash])).length > 0
 }
 
-const revokeBy = (of: 'wallet' | 'key_hash') =>
+const createRevokeStatement = (of: 'wallet' | 'key_hash') =>
   prepared(
     `UPDATE sessions SET revoked_ms = ${SESSION_NOW_MS_SQL} WHERE ${of} = $1 AND revoked_ms IS NULL`,
   )
 
-// JSON null instead of NULL, so that the coalesce in OPEN_SESSION keeps it when the same sign-in is sent again
+// Writes JSON null, not NULL: when the same sign-in is sent again, the coalesce in OPEN_SESSION then keeps the evidence
+// deleted.
 const DELETE_EVIDENCE = prepared(`UPDATE sessions SET evidence = 'null' WHERE key_hash = $1`)
 
 /**
@@ -118,9 +121,9 @@ export async function deleteSessionEvidence(db: Queryable, keyHash: Buffer): Pro
 
 /** Revokes the sessions of a wallet (stored address). The rows stay until the sessions would have expired. */
 export async function revokeSessions(db: Queryable, wallet: Buffer): Promise<void> {
-  await readRows(db, revokeBy('wallet'), [wallet])
+  await readRows(db, createRevokeStatement('wallet'), [wallet])
 }
 
 export async function revokeSession(db: Queryable, keyHash: Buffer): Promise<void> {
-  await readRows(db, revokeBy('key_hash'), [keyHash])
+  await readRows(db, createRevokeStatement('key_hash'), [keyHash])
 }

@@ -15,7 +15,7 @@ export type EncryptedWalletShare = Pick<DecodedRow<WalletShare>, 'share' | 'keyI
  */
 export type ServerShare = Omit<DecodedRow<WalletShare>, 'network' | 'recoveredMs'>
 
-/** Stores a share in the transaction that journals its wallet. */
+/** Stores a share. The caller's transaction also adds the wallet to the journal. */
 export async function storeEncryptedKeyShare(
   db: Queryable,
   network: Network,
@@ -32,10 +32,9 @@ export async function storeEncryptedKeyShare(
 /**
  * The encrypted share of a generated wallet. Only two kinds of callers get it: the wallet that requested the
  * generation, and wallets verified in the cluster in which it was generated. Listing the address in another cluster
- * gives nobody a share.
- * Null for other callers, and where there is no share. One statement answers all cases in the same time, because it is
- * private that an address was generated here if its wallet row is private.
- * @returns the share, and whether the caller requested the wallet
+ * gives nobody a share. One statement answers all cases in the same time, because it is private that an address was
+ * generated here if its wallet row is private.
+ * @returns the share, and whether the caller requested the wallet; null for other callers, and where there is no share
  */
 export const findWalletShare = prepareSingleRow<
   EncryptedWalletShare & { isOwn: boolean },
@@ -51,7 +50,7 @@ export const findWalletShare = prepareSingleRow<
  * Marks a signature that requests the key of a generated wallet as used, with all signatures of earlier dates.
  * @param address the generated wallet
  * @param signingMs date in the signed message, Unix ms
- * @returns false where this signature, or one of a later date, was used already
+ * @returns false where this signature, or one of a later date, was used already, or the wallet has no share
  */
 export async function markRecoverySignatureUsed(
   db: Queryable,
@@ -77,7 +76,7 @@ export type ShareWithRowKey = EncryptedWalletShare &
 
 /**
  * Next page of a network's shares that are not encrypted with `keyId`, by address.
- * @param after the last address of the previous page
+ * @param after the last address of the previous page; empty for the first page
  */
 export function listSharesUnderOtherKeys(
   db: Queryable,

@@ -23,12 +23,12 @@ export const insertConfirmedCredits = (
     onConflict: () => 'DO NOTHING',
   })
 
-/** Amount that the hub owes to a bidder for bids from one chain. */
+/** An amount that the hub owes or owed to a bidder, and the LayerZero id of the chain that the money came from. */
 export type Credit = Pick<HubCreditChange, 'eid' | 'amountWei'>
 
 /**
- * Amounts that the hub owes to an address (stored form) in confirmed blocks, by the chain that the money came from. An
- * amount is zero after its withdrawal. `rows`: number of credits and withdrawals that were added up.
+ * Amounts that the hub owes to an address (stored form) as of its confirmed blocks, one for each chain that money came
+ * from. An amount is zero after its withdrawal. `rows`: number of credits and withdrawals that were added up.
  */
 export const findCreditsOfAddress = prepareStatement<Credit & { rows: number }, [wallet: Buffer]>(
   `SELECT eid, sum(amount_wei) AS amount_wei, count(*)::int AS rows FROM hub_credits WHERE network = $1 AND wallet = $2
@@ -39,8 +39,8 @@ export const findCreditsOfAddress = prepareStatement<Credit & { rows: number }, 
 export type OwnedCredit = Credit & Pick<HubCreditChange, 'wallet'>
 
 /**
- * Sum of the credits that a hub transaction gave for its direct bids, with the owner of the first credit. Null where it
- * gave none.
+ * Sum of the credits that a hub transaction gave for bids made on the hub itself, with the owner of the first credit.
+ * Null where it gave none.
  */
 export const findCreditOfDirectBids = prepareSingleRow<OwnedCredit, [tx: Buffer]>(
   prepared(
@@ -57,7 +57,8 @@ const FIND_CREDITS_OF_RECEIPTS = prepared(
 )
 
 /**
- * Finds the credit for each message by the hub's receipt: one element per receipt, null for a message without credit.
+ * Finds the credits that the hub gave for messages, by its receipts of the messages. One element per receipt, null for
+ * a message without a credit.
  */
 export async function findCreditsOfReceipts(
   db: Queryable,

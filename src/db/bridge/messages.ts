@@ -4,11 +4,11 @@ import {
   type ArrayColumns,
   columnsFromProperties,
   type RewrittenBlocks,
-  writeEvmLogRows,
+  replaceUnconfirmedRows,
 } from '../pg/arrays.js'
 import type { ChainRowKey, Queryable } from '../pg/rows.js'
 
-/** True for a message `t` that the hub has received in a confirmed block. */
+/** SQL: true for a message `t` that the hub has received in a confirmed block. */
 const IS_RECEIVED_SQL =
   'EXISTS (SELECT 1 FROM received r WHERE r.network = t.network AND r.guid = t.guid AND r.confirmed)'
 
@@ -39,7 +39,7 @@ export const writeMessages = (
   blocks: RewrittenBlocks,
   messages: readonly SentMessage[],
 ): Promise<void> =>
-  writeEvmLogRows(db, network, blocks, {
+  replaceUnconfirmedRows(db, network, blocks, {
     replaced: `chain = $3 AND NOT confirmed AND NOT ${IS_RECEIVED_SQL}`,
     values: [chain],
     table: 'messages',
@@ -62,7 +62,7 @@ export const writeMessageReceipts = (
   blocks: RewrittenBlocks,
   receipts: readonly ReceivedMessage[],
 ): Promise<void> =>
-  writeEvmLogRows(db, network, blocks, {
+  replaceUnconfirmedRows(db, network, blocks, {
     replaced: 'NOT confirmed',
     values: [],
     table: 'received',

@@ -13,8 +13,8 @@ export type StoredMessage = Pick<
 > & { chain: number }
 
 /**
- * Marks a message as settled once the hub has received it in a confirmed block, from any executor. Also ends parked
- * jobs of messages and payments that the hub has received.
+ * Marks messages as settled that the hub has received in a confirmed block, whoever executed them. Likewise ends parked
+ * jobs of the kinds `verify`, `execute` and `deliver`.
  */
 export async function settleReceivedMessages(
   client: pg.ClientBase,
@@ -39,14 +39,14 @@ export async function settleReceivedMessages(
 
 const MESSAGE_COLUMNS = 'm.guid, m.chain, m.tx_hash, m.sent_ms, m.packet, m.options'
 /**
- * Messages `m` that no confirmed block of the hub has received, sent up to a time (`$2`, ms). Receipts in unconfirmed
- * blocks do not count, because these blocks come from one node.
+ * SQL: confirmed messages `m`, sent up to a time (`$2`, ms), that no confirmed block of the hub has received. Receipts
+ * in unconfirmed blocks do not count, because these blocks come from one node.
  */
 const OPEN_MESSAGES_SQL = `messages m WHERE m.network = $1 AND m.confirmed AND NOT m.settled AND m.sent_ms <= $2
   AND NOT ${existsRowSql('received r WHERE r.network = m.network AND r.guid = m.guid AND r.confirmed')}`
 const ORDER_AS_SENT_SQL = 'ORDER BY m.sent_ms, m.chain, m.block, m.log_index'
 
-/** Maximum number of messages queued at once, which bounds memory. */
+/** Maximum number of messages that one query returns, which bounds memory. Further messages are queued later. */
 export const MAX_QUEUED_MESSAGES = 500
 
 /** Messages without a job that no confirmed block of the hub has received, in the order in which they were sent. */

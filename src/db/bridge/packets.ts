@@ -21,7 +21,9 @@ type MessageRow = HubReceiptRow &
     /** Label of the spoke that sent the message. */
     label: string
     isConfirmed: boolean
+    /** The spoke's cursor. */
     nextBlock: number
+    /** The spoke's newest stored block. */
     latest: number | null
   }
 
@@ -48,7 +50,7 @@ const readMessagesOfTx = prepareStatement<MessageRow>(
     ORDER BY m.log_index LIMIT ${MAX_MESSAGES_PER_STATUS}`,
 )
 
-/** Messages that a transaction sent from a spoke, in log order, at most `MAX_MESSAGES_PER_STATUS`. Empty for none. */
+/** Messages that a transaction sent from a spoke, in log order, at most `MAX_MESSAGES_PER_STATUS`. */
 export async function findMessagesOfTransaction(db: Queryable, network: Network, hash: Buffer) {
   const rows = await readMessagesOfTx(db, network, hash)
   return rows.map(({ nextBlock, latest, ...row }) => ({

@@ -2,7 +2,7 @@
 export const HUB_RECEIPT_COLUMNS = `r.tx_hash AS hub_tx, r.block AS hub_block, r.log_index AS hub_log_index, r.bids AS hub_bids,
   r.confirmed AS hub_confirmed`
 
-/** A row of `HUB_RECEIPT_COLUMNS`. All columns are null where there is no receipt. */
+/** A row of `HUB_RECEIPT_COLUMNS`. All are null where there is no receipt, though only the type of `hubTx` says so. */
 export interface HubReceiptRow {
   hubTx: Buffer | null
   hubBlock: number
@@ -24,7 +24,11 @@ export const nestHubReceiptColumns = <Row extends HubReceiptRow>(row: Row) => {
   return { ...rest, received: hubTx && { txHash: hubTx, block, logIndex, bids, isConfirmed } }
 }
 
-/** Depth of a block below the newest known block of its chain, and the depth at which it is confirmed. */
+/**
+ * Confirmations of a block. `have`: how many newer blocks its chain has. `need`: how many blocks are newer than the
+ * chain's last confirmed block. The block is confirmed if `have` is at least `need`. `latest` is the newest stored
+ * block, null for none, and `nextBlock` the chain's cursor.
+ */
 export function blockConfirmations(
   block: number,
   { latest, nextBlock }: { latest: number | null; nextBlock: number },

@@ -10,8 +10,9 @@ import { inTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query } from '../pg/rows.js'
 
 /**
- * SQL: true for an EVM chain `c`. An EVM contract keeps one credit per payer, and the chain's blocks are in the
- * database. A Solana program keeps one account per payment, whose state is read from the chain.
+ * SQL: true for an EVM chain `c`. Some queries are for one family only: an EVM contract keeps one credit per payer, and
+ * the chain's blocks are in the database. A Solana program keeps one account per payment, whose state is read from the
+ * chain.
  */
 export const IS_EVM_CHAIN_SQL = `c.family = '${EVM.key}'`
 
@@ -32,8 +33,8 @@ const CHAIN_COLUMNS =
   'network, chain, label, next_block, parent_hash, record, halted, genesis_hash, contract, family'
 
 /**
- * What identifies a chain. `instance`: the program of a Solana chain in base58, since a program may be deployed anew
- * under the same label; empty for EVM chains.
+ * What identifies a chain. `instance` is the program of a Solana chain in base58, since another program may be deployed
+ * for the same label. It is empty for an EVM chain.
  */
 export interface ChainIdentity
   extends Pick<
@@ -43,15 +44,14 @@ export interface ChainIdentity
   startBlock: number
 }
 
-/** The database was filled from another chain or contract. */
+/** The configuration names another chain, contract, label or hub than those from which the database was filled. */
 export class ChainMismatchError extends Error {
   override name = 'ChainMismatchError'
 }
 
 /**
- * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored as soon as
- * it is known: from the configuration, or from the nodes.
- * Chains are numbered per network, in the order of their first starts.
+ * Returns the row of a chain, and creates it at the chain's first start. The genesis hash is stored as soon as it is
+ * known from the configuration or the nodes. Chains are numbered per network, in the order of their first starts.
  * @throws ChainMismatchError when the database belongs to another chain (by genesis hash) or contract, or has the chain
  * under another label
  */
@@ -88,7 +88,7 @@ async function findOrCreate(pool: pg.Pool, identity: ChainIdentity): Promise<Sto
   return inTransaction(pool, async (client) => {
     // the head's lock serializes processes that start at the same time
     await lockJournalHead(client, network, null)
-    await refuseSecondLabel(client, identity)
+    await assertNoOtherLabel(client, identity)
     const values = [label, instance, family, chainId, genesisHash, contract, startBlock]
     return (await query<StoredChain>(client, network, CREATE_CHAIN, values))[0]!
   })
@@ -102,11 +102,11 @@ const FIND_SAME_CHAIN = `SELECT label FROM chains WHERE network = $1 AND label <
   AND (chain_id = $3 OR (chain_id IS NULL AND $3::int8 IS NULL AND genesis_hash = $4 AND contract = $5))`
 
 /**
- * Checks that a chain is not known under another label: its payments would have the same ids, and be counted twice or
- * never.
+ * Checks that a chain is not stored under another label. Its payments would have the same ids under both labels, and be
+ * counted twice or never.
  * @throws ChainMismatchError
  */
-async function refuseSecondLabel(
+async function assertNoOtherLabel(
   db: Queryable,
   { network, label, chainId, genesisHash, contract }: ChainIdentity,
 ): Promise<void> {
@@ -126,7 +126,7 @@ async function refuseSecondLabel(
  */
 const SEARCHED_ENTRIES = 1_000
 /**
- * Label of a chain other than the given one whose bids, or changes of the minimum bid, are in the journal. Only a hub
+ * Finds the label of another chain that has bids, or changes of the minimum bid, among its newest entries. Only a hub
  * emits such logs.
  */
 const FIND_OTHER_HUB = `SELECT c.label FROM journal_heads h JOIN chains c USING (network)
@@ -167,7 +167,7 @@ export const findChain = prepareSingleRow<ChainRow, [label: string]>(
   `SELECT ${CHAIN_COLUMNS} FROM chains WHERE network = $1 AND label = $2 ORDER BY chain DESC LIMIT 1`,
 )
 
-/** Genesis hash of a chain. Null while neither the configuration nor a node has given it. */
+/** Stored genesis hash of a chain. Null before the chain is registered, and while its nodes have not given the hash. */
 export async function readGenesisHash(
   pool: pg.Pool,
   network: Network,

@@ -10,8 +10,8 @@ export interface StoredChainState {
   ageMs: number
 }
 
-// A state without a head keeps the stored head's time and the time between blocks, not its number: a new leader may
-// have no answer of the chain yet.
+// A new leader may have no answer of the chain yet. Its states have no head, so the stored head's time (`headMs`) and
+// the time between blocks (`blockMs`) are kept.
 const WRITE_STATES = prepared(`INSERT INTO chain_states (network, label, state, seen_ms)
     SELECT $1, state->>'label', state, ${NOW_MS_SQL} FROM unnest($2::jsonb[]) AS states(state)
     ON CONFLICT (network, label) DO UPDATE SET seen_ms = excluded.seen_ms, state = excluded.state
@@ -53,11 +53,11 @@ export interface HubState {
    * is not mirrored.
    */
   mirrorAgeMs: number | null
-  /** Null before the hub was ever indexed. */
+  /** Null before the hub is indexed for the first time, and for a mirror. */
   state: ChainState | null
   /**
-   * Last block of the hub before its cursor. For a mirror: the block as of which its names were proved, 0 before the
-   * first proof. Null for a hub that the database does not know.
+   * Newest block of the hub that the journal has. For a mirror: the block as of which its names were proved, 0 before
+   * the first proof. Null for a hub that the database does not know.
    */
   block: number | null
   /** Time of the newest entry of the journal, Unix ms. */

@@ -41,8 +41,8 @@ const factColumns = (chain: number, minimumWei: bigint): ArrayColumns<Fact> => [
   ['body', 'bytea', ({ entry }) => entry.body],
 ]
 
-/** Statement that deletes a chain's rows (`$2`) from a block (`$3`) on, or before that block. */
-const deleteBlocks = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') =>
+/** Prepares the deletion of a chain's rows (`$2`) from a block (`$3`) on, or before that block. */
+const prepareBlockDeletion = (table: 'facts' | 'tail_blocks', blocks: '>=' | '<') =>
   prepared(`DELETE FROM ${table} WHERE network = $1 AND chain = $2 AND block ${blocks} $3`)
 
 export interface UnconfirmedBlocksToWrite {
@@ -55,8 +55,8 @@ export interface UnconfirmedBlocksToWrite {
 }
 
 /**
- * Drops the stored blocks of a chain from `dropFrom` on (reorged, or unknown since a restart), then adds the new
- * blocks.
+ * Deletes the stored blocks of a chain from number `dropFrom` on, and adds the new blocks. The deleted blocks were
+ * reorged, or are read again after a restart.
  */
 export async function writeUnconfirmedBlocks(
   db: Queryable,
@@ -69,7 +69,9 @@ export async function writeUnconfirmedBlocks(
   )
   const tables = isKnownEmpty ? [] : (['facts', 'tail_blocks'] as const)
   await Promise.all([
-    ...tables.map((table) => execute(db, network, deleteBlocks(table, '>='), [chain, dropFrom])),
+    ...tables.map((table) =>
+      execute(db, network, prepareBlockDeletion(table, '>='), [chain, dropFrom]),
+    ),
     insertRows(db, network, {
       table: 'tail_blocks',
       columns: tailBlockColumns(chain),
@@ -83,14 +85,14 @@ export async function writeUnconfirmedBlocks(
   ])
 }
 
-/** Number of confirmed blocks whose hashes are kept, to locate forks below the cursor. */
+/** Number of confirmed blocks whose hashes are kept, to find where a fork before the cursor begins. */
 export const KEPT_BLOCK_HASHES = 128
 
 /**
  * Deletes unconfirmed entries (table `facts`) of blocks that are confirmed now, and the hashes of blocks that are more
  * than `KEPT_BLOCK_HASHES` before `below`.
  * @param below first block that is not confirmed
- * @param isKnownEmpty true if the caller knows that the table has no entries of those blocks, which saves a statement
+ * @param isKnownEmpty true if the caller knows that the table has no such entries, which saves a statement
  */
 export async function deleteUnconfirmedEntriesBefore(
   db: Queryable,
@@ -100,8 +102,11 @@ export async function deleteUnconfirmedEntriesBefore(
   isKnownEmpty: boolean,
 ): Promise<void> {
   await Promise.all([
-    isKnownEmpty || execute(db, network, deleteBlocks('facts', '<'), [chain, below]),
-    execute(db, network, deleteBlocks('tail_blocks', '<'), [chain, below - KEPT_BLOCK_HASHES]),
+    isKnownEmpty || execute(db, network, prepareBlockDeletion('facts', '<'), [chain, below]),
+    execute(db, network, prepareBlockDeletion('tail_blocks', '<'), [
+      chain,
+      below - KEPT_BLOCK_HASHES,
+    ]),
   ])
 }
 
@@ -110,6 +115,7 @@ const NO_TX_HASH = Buffer.alloc(32)
 const txHashOf = ({ kind, body }: DecodedEntry): Buffer =>
   kind === 'bid' ? bidTxHash(body) : NO_TX_HASH
 
+/** Name that a bid wins if no earlier bid has won it. Null for other entries, and for a bid that can't win. */
 function nameThatMayLead({ content }: DecodedEntry, minimumWei: bigint): string | null {
   if (content.kind !== 'bid') return null
   const decision = decideBid(content, minimumWei, () => false)

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Queryable, readRows } from '../pg/rows.js'
 
-/** Key that encrypts page tokens of the feed: 32 bytes, generated with the database. */
+/** Key that encrypts page tokens of the feed: 32 bytes, generated when the database was created. */
 export async function readPageTokenKey(pool: pg.Pool): Promise<Buffer> {
   const rows = await readRows<{ pageKey: Buffer }>(
     pool,
@@ -10,7 +10,7 @@ export async function readPageTokenKey(pool: pg.Pool): Promise<Buffer> {
   return rows[0]!.pageKey
 }
 
-/** The server's version, as text and as a number (140005 is 14.5), and its clock, Unix ms. */
+/** PostgreSQL's version, as text and as a number (140005 is 14.5), and the server's clock, Unix ms. */
 export async function readServerVersion(
   db: Queryable,
 ): Promise<{ version: string; number: number; nowMs: number }> {

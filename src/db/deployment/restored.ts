@@ -14,15 +14,18 @@ export interface RestoreReport {
   feed: { from: number; to: number }
   /** Number of entries in the restored journal. */
   entries: number
-  /** Number of jobs that are neither confirmed nor parked. All of them are checked again at once. */
+  /** Number of jobs that are neither confirmed nor parked. The relayer checks all of them again, without back-off. */
   jobs: number
 }
 
-/** Next generation of the feed: seconds since 2025, so it differs after each restore of a backup. */
+/**
+ * SQL: next generation of the feed: the seconds since 2025, or one more than the last if that is higher. Two restores
+ * of the same backup get different generations.
+ */
 const NEXT_FEED_GENERATION_SQL = `greatest(feed_generation + 1,
   (extract(epoch FROM clock_timestamp()) - extract(epoch FROM timestamptz '2025-01-01 00:00Z'))::int4)`
 
-const UNFINISHED_STATES_SQL = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
+const ACTIVE_STATES_SQL = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'included')
 
 /**
  * Resets a network, in the caller's transaction, after a backup was restored or a standby without the last commits was
@@ -40,16 +43,16 @@ export async function resetNetworkAfterRestore(
     FROM (SELECT network, feed_generation AS was FROM journal_heads WHERE network = $1) old
     WHERE h.network = old.network RETURNING old.was AS "from", h.feed_generation AS "to"`
   const [feed] = await query<RestoreReport['feed']>(client, network, sql)
-  const live = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${UNFINISHED_STATES_SQL})`
-  const jobs = await execute(client, network, live)
+  const recheck = `UPDATE jobs SET next_ms = 0, version = version + 1 WHERE network = $1 AND state IN (${ACTIVE_STATES_SQL})`
+  const jobs = await execute(client, network, recheck)
   await notifyNetwork(client, network)
   return { feed: feed!, entries, jobs }
 }
 
 /**
- * Calls `resetNetworkAfterRestore`, unless the feed's generation has changed from the given one meanwhile.
- * @param epoch epoch of the indexing leader that detected the loss by comparing with its memory: if another process has
- * led since, that process may have made the difference. Null where the detection does not depend on a leader.
+ * Calls `resetNetworkAfterRestore` if the feed still has the given generation, so that a loss is handled once.
+ * @param epoch epoch of the indexing leader, if it detected the loss by a comparison with its memory. A later leader
+ * may have caused the difference itself. Null where the detection does not depend on a leader.
  * @throws LostLeadershipError when another process leads
  */
 export const resetFeedOnceAfterRestore = (
@@ -74,8 +77,8 @@ type SeenHead = Pick<
   entry: string | null
 }
 /**
- * A head in the database. `seen`: digest of the entry that this process saw last; null where the journal does not have
- * it.
+ * A head in the database. `seen` is the digest of the entry that this process saw last, as the journal has it now. Null
+ * where the journal has no entry of that number.
  */
 type ComparedHead = SeenHead & { seen: string | null }
 
@@ -91,9 +94,9 @@ const HEADS_WITH_DIGESTS = `SELECT h.network, h.generation, h.seq, h.feed_genera
   WHERE NOT pg_is_in_recovery() AND h.proved_block IS NULL`
 
 /**
- * Creates a process's memory of the newest entry of each network. If that entry differs or is missing later, a standby
+ * Creates a process's memory of the newest entry of each network. If that entry later differs or is missing, a standby
  * without the last commits was promoted. Then `resetNetworkAfterRestore` runs automatically, once for all processes. A
- * standby that lags is not compared.
+ * server that is still a standby is not compared, because it may lag. Nor are mirrored networks.
  * @param onBack called after the reset of a network
  * @returns a function that compares the memory with the database, unless a comparison is running. It never throws.
  */
@@ -127,8 +130,9 @@ export function createRestoreDetector(
 }
 
 /**
- * True if a network's journal does not have the entry that this process saw last. With a higher `feedGeneration`,
- * another process has reset the network already.
+ * True if a network's journal went back: a generation is lower than this process saw it, or the same generation does
+ * not have the entry that this process saw last. False for a higher generation, which a rewind began, and for a higher
+ * `feedGeneration`, since another process has reset the network already.
  */
 const hasLostCommits = (
   before: SeenHead,

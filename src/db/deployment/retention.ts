@@ -16,27 +16,31 @@ export const RETAINED_GENERATIONS = 2
 /** Maximum number of rows per statement, so that no statement holds a lock for long. */
 const BATCH_ROWS = 1_000
 
-/** SQL: the database's clock, Unix ms. Rows expire by this clock. */
-const NOW_MS = '(extract(epoch FROM now()) * 1000)::int8'
-const KEPT_SINCE_MS_SQL = `${NOW_MS} - ${TRANSACTION_RETENTION_MS}`
+/**
+ * SQL: time at which the transaction began, by the database's clock, Unix ms. Rows expire by it. A comparison with it
+ * can use an index. A comparison with `NOW_MS_SQL` can't, because `clock_timestamp()` is volatile.
+ */
+const TRANSACTION_BEGIN_MS_SQL = '(extract(epoch FROM now()) * 1000)::int8'
+const KEPT_SINCE_MS_SQL = `${TRANSACTION_BEGIN_MS_SQL} - ${TRANSACTION_RETENTION_MS}`
 
 /**
- * SQL condition on old rows of transactions that a chain has returned and that had no effect. A row with a verdict
- * stays, since a terminal status never changes.
+ * SQL condition on rows of `tracked_txs` whose transaction had no effect and was last seen long ago. A row with a
+ * verdict or a replacement stays, since a final status never changes.
  */
 const EXPIRED_SIGHTINGS_SQL = `network = $1 AND verdict IS NULL AND replaced_by IS NULL AND last_seen_ms <= ${KEPT_SINCE_MS_SQL}`
 /** SQL condition on ended jobs whose signed bytes are deleted. The jobs themselves stay, so nothing is sent twice. */
 const EXPIRED_BYTES_SQL = `network = $1 AND state = ${JOB_STATE.confirmed} AND updated_ms <= ${KEPT_SINCE_MS_SQL} AND jsonb_path_exists(txs, '$[*] ? (@.raw != "")')`
 /** SQL condition on expired sessions. Sessions belong to no network, so `$1` has no effect. */
-const EXPIRED_SESSIONS_SQL = `$1::int2 IS NOT NULL AND expires_ms <= ${NOW_MS}`
+const EXPIRED_SESSIONS_SQL = `$1::int2 IS NOT NULL AND expires_ms <= ${TRANSACTION_BEGIN_MS_SQL}`
 
 /** SQL condition on old commands. Commands belong to no network, so `$1` has no effect. */
-const EXPIRED_ACTIONS_SQL = `$1::int2 IS NOT NULL AND began_ms <= ${NOW_MS} - ${OPERATOR_ACTION_RETENTION_MS}`
+const EXPIRED_ACTIONS_SQL = `$1::int2 IS NOT NULL AND began_ms <= ${TRANSACTION_BEGIN_MS_SQL} - ${OPERATOR_ACTION_RETENTION_MS}`
 
-const ENDED_GENERATIONS_SQL = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
+/** SQL condition on journal entries of generations before the retained ones. */
+const EXPIRED_GENERATIONS_SQL = `network = $1 AND generation <= (SELECT generation - ${RETAINED_GENERATIONS} FROM journal_heads WHERE network = $1)`
 
 /**
- * Statements that delete expired rows, by a description of the rows for the log line. Parameters: network and limit.
+ * Statements that delete expired rows, by a description of the rows that is logged. Parameters: network code and limit.
  */
 const deletionsOfExpiredRows = (network: Network): Record<string, string> => {
   const journal = partitionName('journal', network)
@@ -54,7 +58,7 @@ const deletionsOfExpiredRows = (network: Network): Record<string, string> => {
       SELECT id FROM operator_actions WHERE ${EXPIRED_ACTIONS_SQL} ORDER BY began_ms LIMIT $2))`,
     // no query reads entries of these generations any more
     'entries of generations that ended': `DELETE FROM ${journal} j USING (
-        SELECT generation, seq FROM ${journal} WHERE ${ENDED_GENERATIONS_SQL} ORDER BY generation, seq LIMIT $2
+        SELECT generation, seq FROM ${journal} WHERE ${EXPIRED_GENERATIONS_SQL} ORDER BY generation, seq LIMIT $2
       ) k WHERE j.network = $1 AND j.generation = k.generation AND j.seq = k.seq`,
     'events of SQL before those shown': `DELETE FROM feed_events e USING (
         SELECT generation, number FROM feed_events WHERE network = $1 AND generation < (

@@ -18,13 +18,13 @@ export type FeedOrder = 'oldest' | 'newest'
 /** Selects entries with public events, by the numbers of their first events. */
 export interface JournalRangeQuery {
   order: FeedOrder
-  /** Number of the first event of the first entry, inclusive. Null in newest order: start at the head. */
+  /** Event number at which the range begins, inclusive. Null: at `floor`, or in newest order at the newest event. */
   first: number | null
   /** Entries whose first event has a lower number are not returned. */
   floor: number
   /** Maximum number of entries to return. */
   limit: number
-  /** How far from `first` entries are searched, in event numbers. Ignored with `from`. */
+  /** Width of the search in event numbers: entries that are farther from `first` are not found. Ignored with `from`. */
   events: number
   /** Stored address of the actor. Null for all. */
   from: Buffer | null
@@ -50,14 +50,17 @@ type RangeRow = HeadRow | ({ generation: null; kind: number } & Omit<FeedRow, 'k
 const ENTRY_COLUMNS = 'j.kind, j.at_ms, j.public_first, j.public_count, j.actor, j.body, j.effects'
 
 /**
- * Conditions by order, from position ($1) and floor ($2). Newest order without a position starts at the head. The scan
- * follows partial indexes on public event numbers, so its time does not depend on private entries.
+ * SQL conditions on entries, by order. `$1` is `first` of the query, and `$2` its `floor`. The scan follows partial
+ * indexes on public event numbers, so its time does not depend on private entries.
  */
-const RANGE_CONDITIONS = {
+const RANGE_CONDITIONS_SQL = {
   oldest: 'j.public_first >= greatest($1::int8, $2::int8)',
   newest: 'j.public_first <= coalesce($1::int8, h.public_seq) AND j.public_first >= $2::int8',
 } as const
-/** Limits the scan to entries that begin at most `$4` events from the position. Event numbers have no gaps. */
+/**
+ * SQL: ends the scan at the entry that begins `$4` events from the start of the range, or else at the last entry before
+ * that event number. Event numbers have no gaps.
+ */
 const eventLimitSql = (l: PartitionNames, order: FeedOrder): string =>
   order === 'oldest'
     ? 'AND j.public_first <= greatest($1::int8, $2::int8) + $4::int8'
@@ -68,11 +71,12 @@ const SORT_DIRECTION = { oldest: 'ASC', newest: 'DESC' } as const
 
 const entriesSql = (l: PartitionNames, order: FeedOrder, filter: string): string =>
   `SELECT ${ENTRY_COLUMNS} FROM ${l.journal} j
-   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE_CONDITIONS[order]} AND j.public_count > 0 ${filter}
+   WHERE j.network = ${l.network} AND j.generation = h.generation AND ${RANGE_CONDITIONS_SQL[order]} AND j.public_count > 0 ${filter}
    ORDER BY j.public_first ${SORT_DIRECTION[order]} LIMIT $3`
 
 /**
- * SQL: the head as a first row, then the entries. With the head's columns in each row, each row would read the head.
+ * SQL: the head as a first row, then the entries. If each row had the head's columns, PostgreSQL would read the head
+ * for each row.
  */
 const headAndEntriesSql = (l: PartitionNames, order: FeedOrder, rows: string): string =>
   `SELECT h.feed_generation AS generation, h.public_seq AS newest, NULL::int2 AS kind, NULL::int8 AS at_ms,
@@ -82,6 +86,7 @@ const headAndEntriesSql = (l: PartitionNames, order: FeedOrder, rows: string): s
    SELECT NULL, NULL, j.* FROM journal_heads h CROSS JOIN LATERAL (${rows}) j WHERE h.network = ${l.network}
    ORDER BY public_first ${SORT_DIRECTION[order]} NULLS FIRST`
 
+/** Prepares a statement for each order. `rows` returns the SQL of the entries in an order. */
 const prepareBothOrders = (rows: (l: PartitionNames, order: FeedOrder) => string) => {
   const of = (order: FeedOrder) =>
     prepareStatement<RangeRow, unknown[]>((l) => headAndEntriesSql(l, order, rows(l, order)))
@@ -161,7 +166,7 @@ export async function findFirstEventSince(
   return row
 }
 
-const readIds = prepareStatement<{ serial: number; id: string }>(
+const readClusterIdRows = prepareStatement<{ serial: number; id: string }>(
   (l) => `SELECT c.serial, '0x' || encode(c.id, 'hex') AS id FROM journal_heads h
     JOIN ${l.clusters} c ON c.network = h.network AND c.serial = ANY($1::int8[])
     WHERE h.network = ${l.network} AND h.feed_generation = $2`,
@@ -175,7 +180,7 @@ export async function readClusterIds(
   generation: number,
 ): Promise<Map<number, string>> {
   if (serials.length === 0) return new Map()
-  const rows = await readIds(db, network, serials, generation)
+  const rows = await readClusterIdRows(db, network, serials, generation)
   return new Map(rows.map(({ serial, id }) => [serial, id]))
 }
 
@@ -185,13 +190,13 @@ export interface SqlFeedCopy {
   count: number
   /** Number of the newest event. */
   newest: number
-  /** True if the journal has caught up with the hub, or belongs to a mirror. */
+  /** True if the journal has caught up with the hub, or a mirror has verified a checkpoint of its source. */
   isComplete: boolean
   /** True if the SQL views show this copy. */
   isShown: boolean
 }
 
-const readCopy = prepareSingleRow<SqlFeedCopy>(
+const readSqlFeedCopyRow = prepareSingleRow<SqlFeedCopy>(
   (l) => `SELECT h.feed_generation AS generation, h.public_seq AS newest,
       h.caught_up OR h.mirrored_ms IS NOT NULL AS is_complete, coalesce((
       SELECT max(number) FROM feed_events WHERE network = ${l.network} AND generation = h.feed_generation
@@ -201,18 +206,21 @@ const readCopy = prepareSingleRow<SqlFeedCopy>(
 
 /** Reads the state of a network's feed copy for SQL readers. */
 export const readSqlFeedCopy = async (db: Queryable, network: Network): Promise<SqlFeedCopy> =>
-  (await readCopy(db, network))!
+  (await readSqlFeedCopyRow(db, network))!
 
-const SHOW_COPY = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
+const SHOW_SQL_FEED_COPY = `INSERT INTO feed_shown (network, generation) VALUES ($1, $2)
   ON CONFLICT (network) DO UPDATE SET generation = $2 WHERE feed_shown.generation <> $2`
-const ADD_TO_COPY = `INSERT INTO feed_events
+const ADD_TO_SQL_FEED_COPY = `INSERT INTO feed_events
     (network, generation, number, type, actor, at_ms, cluster_id, community, name, address, address_type, data)
   SELECT $1, $2, number, event->>'type', event->>'from', (event->>'timestamp')::int8,
     coalesce(data->>'cluster_id', data->>'to'), data->>'community', data->>'name', data->>'address', type, data
   FROM unnest($3::int8[], $4::jsonb[], $5::text[]) AS e(number, event, type)
   CROSS JOIN LATERAL (SELECT event->'data') AS d(data)`
 
-/** Appends events, in their v1 JSON, to the copy. Shows the copy once it is whole. @throws LostLeadershipError */
+/**
+ * Appends events, in their v1 JSON, to the copy. Shows the copy once it has the newest event.
+ * @throws LostLeadershipError
+ */
 export async function appendToSqlFeedCopy(
   { pool, network, epoch }: LeaderScope,
   { generation, newest, count }: SqlFeedCopy,
@@ -224,9 +232,9 @@ export async function appendToSqlFeedCopy(
   await inTransaction(pool, async (client) => {
     await assertIndexingLeader(client, network, epoch)
     const values = [generation, ...propertyArrays(events, 'number', 'json'), types]
-    await execute(client, network, ADD_TO_COPY, values)
+    await execute(client, network, ADD_TO_SQL_FEED_COPY, values)
     if ((events.at(-1)?.number ?? count) >= newest)
-      await execute(client, network, SHOW_COPY, [generation])
+      await execute(client, network, SHOW_SQL_FEED_COPY, [generation])
   })
 }
 

@@ -9,10 +9,12 @@ import { inPipeline } from '../pg/pipeline.js'
 import { inPipelinedTransaction } from '../pg/pool.js'
 import { type DecodedRow, execute, prepared, type Queryable, query, readRows } from '../pg/rows.js'
 
-/** A Merkle log of a network's public events or evidence, as of its newest signed checkpoint. */
+/** A Merkle log of a network's public events or evidence, as of its newest checkpoint. */
 export type StoredTransparencyLog = Omit<DecodedRow<Log>, 'network'>
 
-/** Generation, origin, final size and root of an ended log. The first leaf of the next log repeats these values. */
+/**
+ * Generation, origin, final size and root of a log that has ended. The first leaf of the next log repeats these values.
+ */
 export type PreviousTransparencyLog = Omit<StoredTransparencyLog, 'note' | 'server'>
 
 /** State of a network's feed or evidence, and of its log. */
@@ -28,8 +30,10 @@ export interface TransparencyLogState {
 }
 
 const LOG_COLUMNS = 'generation, origin, size, root, note, server'
-/** Reads the state of a log. The code of an evidence log (`$1`) is its network's code plus 2. */
-const READ_STATE =
+/**
+ * Reads the state of a log. `$1` is the code of the log (`LOG_CODE`): of an evidence log, its network's code plus 2.
+ */
+const READ_LOG_STATE =
   prepared(`SELECT h.feed_generation AS current, h.caught_up AS is_caught_up, l.*, CASE WHEN $1::int2 < 2 THEN h.public_seq
       ELSE coalesce((SELECT max(number) FROM evidence e WHERE e.network = h.network AND e.generation = h.feed_generation), 0)
     END AS newest
@@ -42,11 +46,11 @@ export async function readTransparencyLogState(
   network: LogPlace,
 ): Promise<TransparencyLogState> {
   type Head = Pick<TransparencyLogState, 'newest' | 'isCaughtUp'> & { current: number }
-  // one row for each log; without any log, one row without a generation
+  // The query returns one row for each log. If there is no log, it returns one row without a generation.
   const rows = await query<Head & (StoredTransparencyLog | { generation: null })>(
     db,
     network,
-    READ_STATE,
+    READ_LOG_STATE,
   )
   const { current, newest, isCaughtUp } = requireHeadRow(rows, networkOfLog(network))
   const logs = rows.flatMap(({ current: _, newest: __, isCaughtUp: ___, ...log }) =>
@@ -71,16 +75,16 @@ export const findTransparencyLog = async (
   (await query<StoredTransparencyLog>(db, network, FIND_LOG, [generation]))[0] ?? null
 
 /**
- * Identity of this database: of the server (a restored dump has another), of the server's timeline (which changes when
- * a standby is promoted or a backup recovered), and of database and table (which change for a copy, and for a dump
- * restored in place).
+ * SQL: identity of this database. It has four parts. The server's identifier differs after a dump is restored on
+ * another server. Its timeline changes when a standby is promoted or a backup is recovered. The ids of database and
+ * table differ in a copy, and after a dump is restored in place.
  */
 const DATABASE_IDENTITY_SQL = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   left(pg_walfile_name(pg_current_wal_lsn()), 8),
   (SELECT oid FROM pg_database WHERE datname = current_database()), 'logs'::regclass::oid)`
 const READ_DATABASE_IDENTITY = prepared(`SELECT ${DATABASE_IDENTITY_SQL} AS server`)
 
-/** Identity of a writable database, in the form of a log's `server`. */
+/** Identity of this database, in the form of a log's `server`. @throws Error on a standby */
 export const readDatabaseIdentity = async (db: Queryable): Promise<string> =>
   (await readRows<{ server: string }>(db, READ_DATABASE_IDENTITY))[0]!.server
 
@@ -123,7 +127,7 @@ const DELETE_TILES = prepared(`DELETE FROM log_tiles WHERE network = $1
 
 /**
  * Writes a log that has grown from `size`, and its tiles, in one transaction.
- * @throws LostLeadershipError; Error where the log's size or server has changed meanwhile
+ * @throws LostLeadershipError; Error where the log's size or the database's identity has changed meanwhile
  */
 export async function writeTransparencyLog(
   { pool, network, epoch }: Omit<LeaderScope, 'network'> & { network: LogPlace },
@@ -150,7 +154,7 @@ export async function writeTransparencyLog(
 
 /**
  * Writes a log's row, and deletes the tiles of generations before the previous generation.
- * @throws Error if another server has written the log meanwhile
+ * @throws Error if this database no longer has the identity `server`, as after a fail-over. Null is not compared
  */
 export async function writeTransparencyLogRow(
   db: Queryable,
@@ -186,8 +190,8 @@ const STORE_PREVIOUS_LOG = `INSERT INTO logs AS l (network, generation, origin, 
   WHERE (l.origin, l.size, l.root) <> ($3, $4, $5)`
 
 /**
- * Stores the final size and root of an ended log, as the next log's first leaf gives them. A signed checkpoint that is
- * stored for the same size and root is kept.
+ * Stores origin, final size and root of a log that has ended, as the next log's first leaf gives them. If the stored
+ * log has the same values, its signed checkpoint is kept.
  */
 export const storePreviousTransparencyLog = (
   db: Queryable,

@@ -30,7 +30,7 @@ import { journalTimeMs, type LockedJournalHead, lockJournalHead, writeJournalHea
 import { type PartitionedTable, partitionName } from './partitions.js'
 import { findRowsOfKeys, loadRegistryRowsOfBatch, type RowsFoundByKeys } from './slice.js'
 
-/** Result of an append: the fold's changes, and the writer's clock as of the append, Unix ms. */
+/** Result of an append: the fold's changes, and the writer's clock that limited their timestamps, Unix ms. */
 export interface AppendedChanges {
   changes: RowChanges
   writerMs: number
@@ -49,7 +49,8 @@ export interface AppendOptions {
 /**
  * Appends entries to a network's journal in the caller's transaction: locks the head, loads the rows that the entries
  * read, folds, and writes.
- * @throws LostLeadershipError when another process leads; without `writerMs`, ClockError
+ * @throws LostLeadershipError when another process leads; without `writerMs`, ClockError when this process's clock is
+ * wrong
  */
 export async function appendEntries(
   client: pg.ClientBase,
@@ -83,8 +84,8 @@ interface EntriesToFold extends Pick<AppendOptions, 'writerMs'> {
 }
 
 /**
- * Loads the rows that the entries read, and folds the entries. Used by all writers of the journal except signed
- * changes.
+ * Loads the rows that the entries read, and folds the entries. Used for entries from chains, for moves of names and for
+ * rebuilds. Signed changes and mirrors fold in their own way.
  * @throws ClockError where `writerMs` is not given and this process's clock is wrong
  */
 export async function foldEntries(
@@ -104,8 +105,8 @@ export async function foldEntries(
 }
 
 /**
- * Writes the rows of a fold and moves the locked head, with the statements of `others` in the same pipeline. For a
- * batch of many entries, COPY writes most new rows before the pipeline.
+ * Writes the rows of a fold and moves the locked head. The statements of `others` run in the same pipeline, after
+ * these. For a batch of many entries, COPY writes most new rows before the pipeline.
  */
 export async function writeFoldedBatch(
   client: pg.ClientBase,
@@ -116,7 +117,7 @@ export async function writeFoldedBatch(
   // no COPY in a batch with removals: COPY would run first, and a removed wallet may be listed again in the same batch
   const isCopied = changes.journal.length >= MIN_COPY_ROWS && changes.walletRemovals.length === 0
   if (isCopied)
-    for (const { table, columns, items } of rowsOfMany(changes))
+    for (const { table, columns, items } of rowsOfFrequentTables(changes))
       await copyRows(client, network, { table: partitionName(table, network), columns, items })
   await inPipeline(client, (db) => [
     ...writeRowChanges(db, network, changes, { isCopied }),
@@ -127,7 +128,7 @@ export async function writeFoldedBatch(
 /**
  * Writes the rows of a fold and advances the locked head. The caller runs it in a pipeline. Writes nothing for a fold
  * without entries.
- * @param isCopied true if COPY has written the rows of `rowsOfMany` already
+ * @param isCopied true if COPY has written the rows of `rowsOfFrequentTables` already
  */
 export function writeRowChanges(
   db: Queryable,
@@ -143,8 +144,8 @@ export function writeRowChanges(
   return [
     ...ifAny(changes.walletRemovals, removeWallets),
     ...ifAny(changes.movesEnded, endMoves),
-    ...ifAny(changes.communityNamesFreed, freeNames),
-    ...insertAll(db, network, changes, isCopied),
+    ...ifAny(changes.communityNamesFreed, deleteFreedCommunityNames),
+    ...insertNewRows(db, network, changes, isCopied),
     ...ifAny(changes.walletUpdates, updateWallets),
     ...ifAny(changes.nameMoves, moveNames),
     ...ifAny(changes.communities, markCommunities),
@@ -159,39 +160,40 @@ interface NewRows {
   items: readonly never[]
 }
 
-const newRows = <Item>(
+const createNewRows = <Item>(
   table: PartitionedTable,
   columns: ArrayColumns<Item>,
   items: readonly Item[],
 ): NewRows => ({ table, columns, items: items as readonly never[] })
 
-/** New rows of the tables that get about one row for each entry of a batch. */
-const rowsOfMany = (changes: RowChanges): NewRows[] => [
-  newRows(
+/** New rows of the tables that many entries of a batch write. */
+const rowsOfFrequentTables = (changes: RowChanges): NewRows[] => [
+  createNewRows(
     'journal',
     [['generation', 'int4', () => changes.head.generation], ...JOURNAL_COLUMNS],
     changes.journal,
   ),
-  newRows('names', NAME_COLUMNS, changes.names),
-  newRows('clusters', CLUSTER_COLUMNS, changes.clusters),
-  newRows('wallets', WALLET_COLUMNS, changes.wallets),
+  createNewRows('names', NAME_COLUMNS, changes.names),
+  createNewRows('clusters', CLUSTER_COLUMNS, changes.clusters),
+  createNewRows('wallets', WALLET_COLUMNS, changes.wallets),
 ]
 
-/** New rows of the tables that only a few entries of a batch write. */
-const rowsOfFew = (changes: RowChanges): NewRows[] => [
-  newRows('communities', COMMUNITY_COLUMNS, changes.communities),
-  newRows('community_names', COMMUNITY_NAME_COLUMNS, changes.communityNames),
-  newRows('moves', MOVE_COLUMNS, changes.moves),
+/** New rows of the tables that few entries of a batch write. */
+const rowsOfRareTables = (changes: RowChanges): NewRows[] => [
+  createNewRows('communities', COMMUNITY_COLUMNS, changes.communities),
+  createNewRows('community_names', COMMUNITY_NAME_COLUMNS, changes.communityNames),
+  createNewRows('moves', MOVE_COLUMNS, changes.moves),
 ]
 
-const insertAll = (
+const insertNewRows = (
   db: Queryable,
   network: Network,
   changes: RowChanges,
   isCopied: boolean,
 ): Promise<unknown>[] =>
-  [...(isCopied ? [] : rowsOfMany(changes)), ...rowsOfFew(changes)].map(({ table, ...rows }) =>
-    insertRows(db, network, { table: partitionName(table, network), ...rows }),
+  [...(isCopied ? [] : rowsOfFrequentTables(changes)), ...rowsOfRareTables(changes)].map(
+    ({ table, ...rows }) =>
+      insertRows(db, network, { table: partitionName(table, network), ...rows }),
   )
 
 const JOURNAL_COLUMNS: ArrayColumns<JournalRow> = [
@@ -237,19 +239,19 @@ const MOVE_COLUMNS = [
   ...columnsFromProperties<NameMoveRow>('bytea', 'actor'),
 ]
 
-const WALLET_ARRAYS = unnestSql(WALLET_COLUMNS, 2)
+const WALLET_UNNEST_SQL = unnestSql(WALLET_COLUMNS, 2)
 
 async function updateWallets(
   db: Queryable,
   network: Network,
   rows: readonly WalletRow[],
 ): Promise<void> {
-  const text = `UPDATE ${partitionName('wallets', network)} w SET ${WALLET_ARRAYS.set('u')} FROM ${WALLET_ARRAYS.rows} AS u(${WALLET_ARRAYS.names})
+  const text = `UPDATE ${partitionName('wallets', network)} w SET ${WALLET_UNNEST_SQL.set('u')} FROM ${WALLET_UNNEST_SQL.rows} AS u(${WALLET_UNNEST_SQL.names})
     WHERE w.network = $1 AND w.cluster = u.cluster AND w.address = u.address`
-  await execute(db, network, prepared(text), WALLET_ARRAYS.values(rows))
+  await execute(db, network, prepared(text), WALLET_UNNEST_SQL.values(rows))
 }
 
-/** Makes a function that runs a statement on rows. The statement's parameters are arrays, one for each property. */
+/** Makes a function that runs a statement on rows. From `$2` on, its parameters are arrays, one for each property. */
 const createRowWriter =
   <Row>(text: (network: Network) => Statement, ...properties: (keyof Row)[]) =>
   (db: Queryable, network: Network, rows: readonly Row[]): Promise<number> =>
@@ -263,7 +265,7 @@ const removeWallets = createRowWriter<RowChanges['walletRemovals'][number]>(
   'address',
 )
 
-const freeNames = createRowWriter<RowChanges['communityNamesFreed'][number]>(
+const deleteFreedCommunityNames = createRowWriter<RowChanges['communityNamesFreed'][number]>(
   (
     network,
   ) => `DELETE FROM ${partitionName('community_names', network)} n USING unnest($2::text[], $3::text[]) AS u(community, name)
@@ -300,8 +302,8 @@ async function endMoves(
 }
 
 /**
- * Marks the names that are communities, so that a cluster's communities are found among many names. The mark is derived
- * from the rules, so it is not part of the state hash.
+ * Marks the names that are communities, so that a cluster's communities are found among its many names. The mark
+ * repeats what the table `communities` says, so it is not part of the state hash.
  */
 const markCommunities = createRowWriter<CommunityRow>(
   (network) => `UPDATE ${partitionName('names', network)} SET community = true

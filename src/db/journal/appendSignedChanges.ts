@@ -33,7 +33,7 @@ export type SignedChangesResult =
   | { kind: 'made'; clusterId: Buffer | null }
   /** Nothing was written. `refusal` is the reason for which the first refused change was refused. */
   | { kind: 'refused'; refusal: ChangeRefusal }
-  /** Nothing was written: during the network's first catch-up only its indexer may write. */
+  /** Nothing was written: until the generation's first catch-up has ended, only the indexer may write. */
   | { kind: 'catching_up' }
   /** Nothing was written: the session has ended. */
   | { kind: 'session_ended' }
@@ -48,20 +48,20 @@ export interface ChangeLimit extends BucketQuota {
 
 export interface SignedChanges {
   network: Network
-  /** Changes in order, one or more. All take effect, or none. */
+  /** Changes in order, one or more. All are accepted, or nothing is written. */
   changes: readonly SignedChange[]
-  /** Id of the only cluster that the changes may affect. */
+  /** Id of a cluster in which the actor of each change has to be verified. Absent: no such condition. */
   within?: Buffer
   /** Hash of the key whose session has to be live when the changes are written. */
   keyHash?: Buffer | undefined
   /** How long the caller waits. Nothing is written after that. */
   patience?: Deadline | undefined
   limits?: readonly ChangeLimit[]
-  /** Sends additional statements in the transaction of the changes. */
+  /** Sends more statements in the transaction of the changes. Not called for a last change without a cluster. */
   alongside?: (db: Queryable, clusterId: Buffer) => Promise<void>
 }
 
-/** Attempts to get the head's lock: a frozen process may hold it for longer than one lock timeout. */
+/** Maximum number of attempts to lock the head: a frozen process may hold the lock for longer than one lock timeout. */
 const LOCK_TRIES = 3
 
 /**
@@ -109,7 +109,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
         { network, head, isAlone: entries.length === 1 },
         probed,
       )
-      if (within && !isWithin(slice, changes, within))
+      if (within && !isEachActorVerifiedIn(slice, changes, within))
         return { kind: 'refused', refusal: { code: 'forbidden' } }
       const decided = foldEffectiveChanges(slice, entries, nowMs)
       if ('kind' in decided) return decided
@@ -127,7 +127,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
           ...writeRowChanges(db, network, decided),
           decided.journal.length > 0 && notifyNetwork(db, network),
         ]),
-        endEvidence(db, network, decided),
+        deleteEvidenceOfRemovedWallets(db, network, decided),
         (clusterId && alongside?.(db, clusterId)) ?? Promise.resolve(),
       ])
       return { kind: 'made', clusterId }
@@ -138,7 +138,7 @@ function appendOnce(pool: pg.Pool, request: SignedChanges): Promise<SignedChange
 /**
  * Folds the changes. If some have no effect, folds the other changes again, because a change without effect gets no
  * entry. `outcomes` has the outcomes of all changes.
- * @returns the refusal of the first refused change, if any
+ * @returns the folded changes, or the refusal of the first refused change
  */
 function foldEffectiveChanges(
   slice: LoadedRegistryRows,
@@ -155,12 +155,12 @@ function foldEffectiveChanges(
     : { ...foldEntriesToRows(slice, effective, nowMs), outcomes }
 }
 
-/** Number of bytes in bodies of entries that cost one unit. */
+/** How many bytes of entries' bodies cost one unit. */
 const BYTES_PER_CHANGE = 1_024
 
 /**
- * Units that changes cost, by kind. `changes`: the highest of the number of public events, of written wallet rows
- * (private wallets have no events), and of KiB of the bodies (a community's rules may be long).
+ * Units that changes cost, by kind. `changes` is the highest of three numbers, at least 1: public events, written
+ * wallet rows (private wallets have no events), and KiB of the entries' bodies (a community's rules may be long).
  */
 function unitsOfChanges({ journal, clusters, communityNames, ...rows }: RowChanges) {
   const events = journal.reduce((sum, { publicCount }) => sum + publicCount, 0)
@@ -173,7 +173,7 @@ function unitsOfChanges({ journal, clusters, communityNames, ...rows }: RowChang
   }
 }
 
-const deleteEvidenceOfRemoved = prepareStatement(
+const clearSessionEvidence = prepareStatement(
   (
     l,
   ) => `UPDATE sessions s SET evidence = 'null' FROM unnest($1::int8[], $2::bytea[]) AS r(cluster, address)
@@ -182,9 +182,13 @@ const deleteEvidenceOfRemoved = prepareStatement(
 )
 
 /** Deletes the signed membership in sessions of wallets that leave the cluster, so that it does not become evidence. */
-async function endEvidence(db: Queryable, network: Network, { walletRemovals }: RowChanges) {
+async function deleteEvidenceOfRemovedWallets(
+  db: Queryable,
+  network: Network,
+  { walletRemovals }: RowChanges,
+) {
   if (walletRemovals.length > 0)
-    await deleteEvidenceOfRemoved(
+    await clearSessionEvidence(
       db,
       network,
       ...propertyArrays(walletRemovals, 'cluster', 'address'),
@@ -192,7 +196,7 @@ async function endEvidence(db: Queryable, network: Network, { walletRemovals }: 
     )
 }
 
-function isWithin(
+function isEachActorVerifiedIn(
   slice: LoadedRegistryRows,
   changes: readonly SignedChange[],
   id: Buffer,

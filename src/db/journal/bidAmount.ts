@@ -1,12 +1,12 @@
 import { BID_OFFSETS } from '../../registry/journal/bid.js'
 
-/** SQL: `bytes` bytes of a bid's amount as numeric. `after` bytes of the amount follow them. */
+/** SQL: a part of a bid's 32-byte amount as numeric: `bytes` bytes, with `after` bytes of the amount after them. */
 const amountPartSql = (body: string, bytes: number, after = 0): string =>
   `('x' || encode(substring(${body} FROM ${BID_OFFSETS.name - after - bytes + 1} FOR ${bytes}), 'hex'))::bit(${8 * bytes})::int8::numeric`
 
 /**
- * SQL: the amount in the body of a bid, as numeric. Almost all amounts fit a positive int8, which is converted at once.
- * A larger amount is the sum of five parts, since PostgreSQL can't cast 32 bytes to a number.
+ * SQL: the amount in the body of a bid, wei, as numeric. Almost all amounts fit a positive int8, so they are converted
+ * as one part. A larger amount is the sum of five parts, since PostgreSQL can't cast 32 bytes to a number.
  */
 export const bidAmountSql = (
   body: string,

@@ -4,9 +4,9 @@ import { advisoryLockKeys } from '../pg/codes.js'
 
 /**
  * Runs `work` with the name of a schema for it, under an advisory lock for this kind of work and network. The
- * connection is destroyed afterwards, not pooled, because search path and prepared statements belong to the work.
+ * connection is destroyed afterwards, because its search path and prepared statements fit no other work.
  * @param work creates the schema, which does not exist yet. Afterwards the schema is dropped with everything in it
- * @throws Error while another process does this kind of work in the network
+ * @throws Error while another process does this kind of work in the network; errors of `work`
  */
 export async function withTemporarySchema<T>(
   pool: pg.Pool,

@@ -10,7 +10,7 @@ import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree, NOW_MS_SQL } from '../pg/unavailable.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from './partitions.js'
 
-/** Another process leads the network, so this process stops writing. */
+/** Another process leads the network's indexing or relaying, so this process may not write in that role any more. */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {
@@ -36,17 +36,17 @@ const SELECT_HEADS =
   'SELECT h.generation, h.seq, h.public_seq, h.at_ms, h.serial, h.minimum_wei, h.caught_up FROM journal_heads h'
 const SELECT_HEAD = `${SELECT_HEADS} WHERE h.network = $1`
 
-/** SQL call that makes the transaction plan by indexes, also on new tables without statistics. */
+/** SQL call that makes the transaction's later statements use indexes, also on new tables without statistics. */
 const PLAN_BY_INDEX_SQL = `set_config('enable_seqscan', 'off', true)`
 
-/** Prepares the lock of a head that `text` selects. The clock is read after the lock is granted. */
+/** Prepares a statement that locks a head. `text` selects the head for update. The clock is read after the lock. */
 const prepareHeadLock = (text: string) =>
   prepared(`WITH head AS (${text})
     SELECT *, ${NOW_MS_SQL} AS now_ms FROM head WHERE ${PLAN_BY_INDEX_SQL} = 'off'`)
 const LOCK_HEAD = prepareHeadLock(`${SELECT_HEAD} FOR UPDATE`)
 /**
- * Selects the head for the indexing leader of an epoch (`$2`), and locks head and epoch. No row where another epoch
- * leads, or the network is mirrored: a mirror's journal gets no entries from chains.
+ * Selects the head for the indexing leader of an epoch (`$2`), and locks head and epoch. Finds no row if the leader has
+ * another epoch, or if the network is mirrored, since a mirror's journal gets no entries from chains.
  */
 const SELECT_LED_HEAD = `${SELECT_HEADS} JOIN leaders l ON l.network = h.network AND l.role = ${LEADER_ROLE.index}
   WHERE h.network = $1 AND l.epoch = $2 AND h.proved_block IS NULL FOR UPDATE OF h FOR KEY SHARE OF l`
@@ -57,7 +57,7 @@ export async function readJournalHead(db: Queryable, network: Network): Promise<
   return requireHeadRow(await query(db, network, prepared(SELECT_HEAD)), network)
 }
 
-/** Versions of public responses: a version changes whenever a response that depends on it may change. */
+/** Versions of the data behind public responses. A cached response is served while its versions stay the same. */
 export interface AnswerVersions {
   /** Version of the public registry. */
   version: string
@@ -66,9 +66,8 @@ export interface AnswerVersions {
 }
 
 /**
- * SQL: `version` is a text that changes with every public change of the network's registry, and with no private
- * change: a refreshed answer would reveal private changes. `facts_version` changes with the names that have
- * unconfirmed bids.
+ * SQL: `AnswerVersions`. `version` changes with every public change of the network's registry. It does not change with
+ * a private change, because a refreshed response would reveal that one happened.
  */
 const registryVersionSql = (l: PartitionNames): string =>
   `SELECT concat_ws(' ', generation, feed_generation, public_seq) AS version, facts_version::text
@@ -99,11 +98,11 @@ export async function lockJournalHead(
 }
 
 /**
- * Like `lockJournalHead`, for writers that need no leader.
- * @returns null at once until the generation's first catch-up has ended
+ * Like `lockJournalHead`, for writers that need no leader. Until the generation's first catch-up has ended, it locks
+ * nothing and returns null.
  */
 export const lockJournalHeadIfCaughtUp = prepareSingleRow<LockedJournalHead, []>(
-  // locks nothing during a catch-up, whose writer may hold the lock for long
+  // without the condition, it would wait for the writer of a catch-up, which may hold the lock for long
   prepareHeadLock(`${SELECT_HEAD} AND h.caught_up FOR UPDATE`),
 )
 
@@ -178,7 +177,10 @@ export const assertIndexingLeader = createEpochAssertion('index')
 
 export const assertRelayingLeader = createEpochAssertion('relay')
 
-/** The row of a network's head, or the first row of a query that returns at least one row for each head. */
+/**
+ * The row of a network's head, or the first row of a query that returns at least one row for each head.
+ * @throws Error where the database has no head of the network
+ */
 export function requireHeadRow<T>([head]: T[], network: Network): T {
   if (!head) throw new Error(`journal_heads has no row for ${network}: run \`clusterd migrate\``)
   return head

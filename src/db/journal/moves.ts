@@ -50,8 +50,8 @@ export async function moveNextNames({
 }
 
 /**
- * Pause between two `move_names` entries, in which other writers get the lock of the journal's head. At most 10,000
- * names move in a second.
+ * Pause between two `move_names` entries, in which other writers get the lock of the journal's head. With at most a
+ * thousand names an entry, at most 10,000 names move in a second.
  */
 const MOVE_PAUSE_MS = 100
 

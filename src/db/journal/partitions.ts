@@ -11,7 +11,7 @@ import {
 
 export type PartitionedTable = 'journal' | StateTable
 
-/** Partitioned tables that the fold fills. */
+/** Partitioned tables that the fold makes of the journal. A replay or a rewind fills them anew. */
 export const STATE_TABLES = [
   'names',
   'clusters',
@@ -33,13 +33,14 @@ export const partitionName = (table: PartitionedTable, network: Network): string
 export type PartitionNames = { network: number } & Record<PartitionedTable, string>
 
 /**
- * Statement about one network. A function gets the names of the network's partitions and returns the text. The text is
- * prepared for each network, so PostgreSQL plans it once per connection and does not search for the partition. Its
- * values begin at `$1`. Any other statement has the network's code as `$1`, and its values begin at `$2`.
+ * Statement about one network, in one of two forms. A function gets the names of the network's partitions and returns
+ * the text. That text is prepared for each network, so PostgreSQL plans it once per connection and does not search for
+ * the partition. The text's values begin at `$1`. A statement that is no function has the network's code as `$1`, and
+ * its values begin at `$2`.
  */
 type NetworkStatement = Statement | ((partitions: PartitionNames) => string)
 
-/** Makes a function of a statement: it takes the statement's values, and returns the rows. */
+/** Makes a function that runs a statement with the given values and returns the rows. */
 export function prepareStatement<Row, Values extends readonly unknown[] = unknown[]>(
   text: NetworkStatement,
 ) {
@@ -71,9 +72,7 @@ export function prepareSingleValue<Value, Values extends readonly unknown[] = un
     Object.values((await read(db, network, ...values)) ?? {})[0] ?? null
 }
 
-/**
- * Makes a function of a statement that changes rows: it takes the values from `$2` on, and returns the number of rows.
- */
+/** Makes a function that runs a statement with the values of `$2` and up, and returns how many rows it changed. */
 export const prepareCommand =
   <Values extends readonly unknown[] = []>(text: Statement) =>
   (db: Queryable, network: Network, ...values: Values): Promise<number> =>

@@ -26,6 +26,7 @@ export interface ReplayHashes {
   rebuilt: string
 }
 
+/** Columns of a journal entry from which the entry is folded again. */
 interface StoredInputColumns
   extends Pick<DecodedRow<Journal>, 'kind' | 'chain' | 'block' | 'logIndex' | 'body' | 'ruleset'> {
   causeMs: number
@@ -40,9 +41,9 @@ const ENTRIES_LEFT_TO_COMPARE = 1_000
 
 /**
  * Rebuilds a network's tables from the journal's inputs (kind, position, time, body, ruleset) in another schema, and
- * hashes the live and the rebuilt tables. The daemon may run meanwhile. Entries never change, so each batch is read on
- * its own. Only the newest entries and the live tables are read in one REPEATABLE READ transaction: a snapshot of hours
- * keeps VACUUM from removing dead versions of the head's row.
+ * hashes the live and the rebuilt tables. The daemon may run meanwhile. Entries never change, so most batches are read
+ * outside a transaction. Only the newest entries and the live tables are read in one REPEATABLE READ transaction: a
+ * snapshot that lasts for hours would keep VACUUM from removing dead versions of the head's row.
  * @throws Error for a mirrored network, when another replay of the network runs, and when a rewind began another
  * generation meanwhile
  */
@@ -72,10 +73,10 @@ export async function replayJournal(pool: pg.Pool, network: Network): Promise<Re
   }
 }
 
-/** A replay of stored entries into separate tables. */
+/** A replay of stored entries into the tables of another schema, as far as it has come. */
 export interface ReplayIntoOtherSchema {
   reader: pg.ClientBase
-  /** Connection whose search path is the schema of the separate tables. */
+  /** Connection whose search path is the other schema. */
   writer: pg.ClientBase
   network: Network
   generation: number
@@ -85,7 +86,10 @@ export interface ReplayIntoOtherSchema {
   keep?: (entries: readonly Entry[]) => Promise<readonly Entry[]>
 }
 
-/** Folds the next batch of entries, with the journalled times. @throws Error where no entry is left */
+/**
+ * Folds the next batch of entries with their stored times, in the caller's transaction.
+ * @throws Error where no entry is left
+ */
 export async function foldStoredBatch(
   replayed: ReplayIntoOtherSchema,
   limit = BATCH_ENTRIES,

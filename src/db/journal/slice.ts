@@ -10,7 +10,7 @@ import { partitionsOf } from './partitions.js'
 import { chooseClustersToLoad, loadClusters, loadMovesInProgress } from './sliceClusters.js'
 import { loadCommunities } from './sliceCommunities.js'
 
-/** Row that `probe` found. `ord` is the position (from 1) of its key among the keys of its kind. */
+/** Row that `probeKeys` found. `ord` is the position (from 1) of its key among the keys of its kind. */
 interface KeyRow {
   /**
    * Kind of the key. `owner`: a name. `wallet`: an address. `first`: id of the first cluster that a wallet creates.
@@ -24,17 +24,19 @@ interface KeyRow {
   private: boolean | null
 }
 
-/** Result of `findRowsOfKeys`, which is the first of the statements that load a `LoadedRegistryRows`. */
+/** Result of `findRowsOfKeys`, from which `loadRegistryRowsOfBatch` continues. */
 export interface RowsFoundByKeys {
   keys: RegistryRowKeys
-  /** Names, wallet keys and keys of cluster ids in the order of the look-up, in which `ord` of `found` counts. */
+  /** Names, wallet keys and keys of cluster ids in the order of the look-up. `ord` of `found` counts in these lists. */
   names: readonly string[]
   wallets: readonly string[]
   clusters: readonly string[]
   found: readonly KeyRow[]
 }
 
-/** Reads the rows that the keys refer to. The caller locks the journal's head before. */
+/**
+ * Reads the rows that the keys refer to. The caller locks the journal's head first, or earlier in the same pipeline.
+ */
 export async function findRowsOfKeys(
   db: Queryable,
   network: Network,
@@ -43,7 +45,7 @@ export async function findRowsOfKeys(
   const names = [...keys.names]
   const wallets = [...keys.wallets]
   const clusters = [...keys.clusterIds, ...keys.continuedMoves]
-  const rows = await probe(db, network, {
+  const rows = await probeKeys(db, network, {
     names,
     wallets: wallets.map(bytesOfKey),
     firstIds: wallets.map((key) => deriveClusterId(network, bytesOfKey(key), 0)),
@@ -121,10 +123,10 @@ interface ProbedKeys {
 }
 
 /**
- * Finds owned names, verified wallets and cluster ids in one statement. One look-up for each key (LATERAL with LIMIT)
- * makes the planner use the unique index, if it plans by indexes, as it does once the head is locked.
+ * Finds owned names, verified wallets and cluster ids in one statement, with one look-up for each key (LATERAL with
+ * LIMIT). So PostgreSQL uses the unique indexes once the lock of the head has turned off sequential scans.
  */
-async function probe(
+async function probeKeys(
   db: Queryable,
   network: Network,
   { names = [], wallets = [], firstIds = [], ids }: ProbedKeys,
@@ -150,10 +152,13 @@ async function probe(
   return readRows<KeyRow>(db, prepared(text), values)
 }
 
-/** Number of cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
+/** Number of possible cluster ids of a wallet that the first query checks. Each further query checks twice as many. */
 const PROBE_WIDTH = 16
 
-/** Sets `nextClusterNumber` of wallets that have created a cluster. Taken numbers have no gaps. */
+/**
+ * Sets `nextClusterNumber` of wallets that have created a cluster. A wallet numbers its clusters from 0 without gaps,
+ * so the first number whose id no cluster has is the next one.
+ */
 async function findNextClusterNumbers(
   db: Queryable,
   { network, nextClusterNumber }: LoadedRegistryRows,
@@ -168,7 +173,7 @@ async function findNextClusterNumbers(
       deriveClusterId(network, bytesOfKey(key), number),
     )
     const taken = new Set(
-      (await probe(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
+      (await probeKeys(db, network, { ids })).map(({ ord }) => candidates[ord - 1]!),
     )
     for (const one of candidates)
       if (!taken.has(one) && !nextClusterNumber.has(one.key))

@@ -12,8 +12,9 @@ import { heldNamesSql } from '../registry/heldNames.js'
 import { partitionName, partitionsOf } from './partitions.js'
 
 /**
- * Chooses the clusters to load in full: requested by id; of actors; of community owners; and, if the batch has bids, of
- * privately verified wallets, because a bid makes them public. Batches of bids rarely need any cluster.
+ * Chooses the clusters to load in full: clusters that changes refer to by id, clusters of actors, and clusters that
+ * hold communities of the batch. If the batch has bids, also clusters of its privately verified wallets, because a bid
+ * makes a wallet public. A batch of bids alone rarely needs any cluster.
  */
 export function chooseClustersToLoad(
   { clusters, clusterSerials, verified, owners }: LoadedRegistryRows,
@@ -30,7 +31,7 @@ export function chooseClustersToLoad(
   for (const serial of whole) clusters.set(serial, { wallets: new Map(), names: [] })
 }
 
-/** Loads wallets and names of the chosen clusters. */
+/** Sends the statements that load wallets and names of the chosen clusters (`chooseClustersToLoad`). */
 export const loadClusters = (
   db: Queryable,
   slice: LoadedRegistryRows,
@@ -44,8 +45,11 @@ export const loadClusters = (
  */
 const nameLimitOfMove = ({ movedNames }: RegistryRowKeys): number => movedNames + 1
 
-/** Clusters whose names may move: clusters that a wallet of the batch leaves, or enters and then leaves. */
-function leftClusters(
+/**
+ * Serials of clusters whose names may move, because a wallet leaves them to be verified in another cluster. With
+ * several such wallets, one may also leave a cluster that it entered in the same batch.
+ */
+function clustersThatMayLoseNames(
   { verified, clusterSerials }: LoadedRegistryRows,
   { movers }: RegistryRowKeys,
 ): Set<number> {
@@ -55,9 +59,10 @@ function leftClusters(
 }
 
 /**
- * Reads the wallets of clusters. Private wallets are read only where a wallet of the batch is verified, or where the
- * wallet to verify is listed; in a batch that verifies several wallets, they are read in all clusters. Nothing else
- * depends on private wallets, and reading them for a stranger's change takes time that reveals their number.
+ * Reads the wallets of clusters. A cluster's private wallets are read only if a wallet of the batch is verified in it,
+ * or if it lists the wallet that the batch verifies. If the batch verifies several wallets, all private wallets are
+ * read. Nothing else depends on private wallets, and reading them for a stranger's change takes time that reveals their
+ * number.
  */
 async function readWallets(
   db: Queryable,
@@ -93,7 +98,7 @@ async function readNames(
   keys: RegistryRowKeys,
 ): Promise<void> {
   const { network, clusters } = slice
-  const left = leftClusters(slice, keys)
+  const left = clustersThatMayLoseNames(slice, keys)
   const serials = [...clusters.keys()]
   const names = `SELECT n.name, n.seq FROM ${partitionName('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
   const parts = heldNamesSql(partitionsOf(network), 'k.serial')
@@ -120,8 +125,8 @@ async function readNames(
 }
 
 /**
- * Loads the moves from or to loaded clusters, and the moves that the batch continues. Only the moves that it continues
- * get their next names.
+ * Loads the moves from or to loaded clusters, and the moves that the batch continues. Loads the next names of the
+ * continued moves only.
  */
 export async function loadMovesInProgress(
   db: Queryable,

@@ -12,7 +12,10 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type Queryable, query } from '../pg/rows.js'
 import { partitionName } from './partitions.js'
 
-/** Loads communities, their rules and names. Runs after the clusters are loaded. Most batches have no communities. */
+/**
+ * Loads the rules of communities, and the names below them that matter to the batch. Runs after the clusters are
+ * loaded. Most batches have no communities.
+ */
 export async function loadCommunities(
   db: Queryable,
   slice: LoadedRegistryRows,
@@ -135,7 +138,7 @@ async function readCollidingNames(
 ): Promise<void> {
   const owned = [...slice.clusters.values()].flatMap(({ names }) => names.map(({ name }) => name))
   if (owned.length === 0) return
-  const wanted = wantedNames(slice, keys)
+  const wanted = wantedWalletNames(slice, keys)
   const below = `SELECT c.name AS community, n.name, n.seq FROM c CROSS JOIN unnest($3::text[]) AS w(name)
      CROSS JOIN LATERAL (
        SELECT n.name, n.seq FROM ${partitionName('community_names', slice.network)} n
@@ -154,8 +157,8 @@ async function readCollidingNames(
   ])
 }
 
-/** Wallet names that may become public: requested by the batch, or private names of its wallets. */
-function wantedNames(
+/** Wallet names that may become public: names that the batch requests, and names of its private wallets. */
+function wantedWalletNames(
   { clusters }: LoadedRegistryRows,
   { wallets: requestedWallets, walletNames }: RegistryRowKeys,
 ): string[] {
@@ -167,7 +170,7 @@ function wantedNames(
   return [...wanted]
 }
 
-/** Length of `-` and the digits that `firstFreeName` may append to a name. */
+/** Bytes of `-` and the digits that `firstFreeName` may append to a name. */
 const SUFFIX_BYTES = 5
 
 /**

@@ -5,8 +5,8 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 import { partitionName, STATE_TABLES, type StateTable } from './partitions.js'
 
 /**
- * Columns that are hashed of each row, by table, after the network: first the key, by which the rows are ordered, then
- * the other columns.
+ * Columns of each table that are hashed after `network`: first the key columns, by which the rows are ordered, then the
+ * other columns.
  */
 const HASHED_COLUMNS: Record<StateTable, readonly [key: string, ...others: string[]]> = {
   names: ['seq', 'tx_key, name, cluster, outcome, updated_seq'],
@@ -51,7 +51,7 @@ async function hashTables(client: pg.ClientBase, hash: Hash, network: Network): 
       `SELECT ${['network', ...HASHED_COLUMNS[table]].join(', ')} ${rows}`,
     )
   }
-  // a column of a later version is hashed only in rows with a value, so the hash equals that of earlier versions
+  // columns that were added later are hashed only in rows that have a value, so the hash without values stays the same
   const hashSet = async (table: 'community_names' | 'wallets', column: string): Promise<void> => {
     const set = `FROM ${partitionName(table, network)} WHERE network = ${code} AND ${column} IS NOT NULL`
     if ((await client.query(`SELECT ${set} LIMIT 1`)).rowCount === 0) return

@@ -4,8 +4,8 @@ import { errorCause } from '../../ops/causes.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
 import { createThrottle, errorKind } from '../../ops/throttle.js'
+import { createLoopWaker, pauseUntilSignal } from '../../ops/waiting.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { type Listener, leadershipEndNotification } from '../pg/notify.js'
@@ -26,8 +26,8 @@ export const STANDBY_POLL_MS = 500
 /** Timeout of a statement about leases, ms. Its locks time out after half of it (`createPool`). */
 const ANSWER_LIMIT_MS = 1_000
 /**
- * Connections of the pool for leases. There are several, so that renewals of leases and polls for a free lease continue
- * while one connection waits.
+ * Number of connections of the pool for leases. There are several, so that other renewals and polls continue while one
+ * connection waits.
  */
 export const LEASE_CONNECTIONS = 4
 
@@ -46,14 +46,15 @@ export interface Leadership {
 const OF_ROLE_SQL = 'network = $1 AND role = $2'
 const CHECK_LEASE = `SELECT ${NOW_MS_SQL} AS now_ms, until_ms <= ${NOW_MS_SQL} AS is_free FROM leaders WHERE ${OF_ROLE_SQL}`
 /**
- * Ends writers that froze while they sent a statement. No timeout of the server ends them, and they keep their locks.
+ * Ends the sessions of processes of ours that froze while they sent a statement. No timeout of the server ends such a
+ * session, and it keeps its locks.
  */
-const END_FROZEN = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+const END_FROZEN_WRITERS = `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
   WHERE datname = current_database() AND pg_has_role(usesysid, 'USAGE') AND application_name LIKE 'clusterd %'
     AND state = 'active' AND wait_event = 'ClientRead' AND query_start < now() - interval '${FROZEN_CLIENT_MS} ms'`
 /**
- * Takes the lease. Waits for transactions of the former leader, since each of them locks the key that contains the
- * epoch.
+ * Takes the lease if it is free. Waits for transactions of the former leader, since each of them locks the epoch of the
+ * row.
  */
 const TAKE_LEASE = `UPDATE leaders
   SET epoch = epoch + 1, since_ms = ${NOW_MS_SQL}, until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
@@ -70,7 +71,7 @@ const RENEW_LEASE =
 const RELEASE_LEASE = `WITH freed AS (UPDATE leaders SET until_ms = 0 WHERE ${IS_HELD_SQL} RETURNING epoch)
   SELECT pg_notify($5, $6) FROM freed`
 
-/** The connections with which a process takes and renews its leases. */
+/** Creates the pool with which a process takes and renews its leases. */
 export const createLeasePool = (url: string): pg.Pool =>
   createPool({
     url,
@@ -82,7 +83,7 @@ export const createLeasePool = (url: string): pg.Pool =>
   })
 
 /**
- * Becomes the leader of the next epoch if nobody leads, and renews the lease until `release`.
+ * Becomes the leader of the next epoch if nobody leads. Then renews the lease until `release`, or until it is lost.
  * @param alive called at each renewal
  * @returns null while another process leads
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay jobs, also under other
@@ -100,7 +101,7 @@ export async function takeLeadershipIfFree(
   ])
   assertClocksAgree(row!.nowMs)
   if (!row!.isFree) return null
-  await readRows(pool, END_FROZEN)
+  await readRows(pool, END_FROZEN_WRITERS)
   const take = query<{ epoch: number; sinceMs: number }>(pool, network, TAKE_LEASE, [
     LEADER_ROLE[role],
   ])
@@ -129,16 +130,16 @@ export async function takeLeadershipIfFree(
   return { epoch, lost, release }
 }
 
-/** Time at which each pool last sent `END_FROZEN`, ms of the monotonic clock. */
+/** Time at which each pool last sent `END_FROZEN_WRITERS`, ms of the monotonic clock. */
 const endFrozenSentMs = new WeakMap<pg.Pool, number>()
 
-/** Ends frozen writers, once for all leases of a pool that are renewed within half a second. Never throws. */
+/** Sends `END_FROZEN_WRITERS`, at most once in half a second for all leases of a pool. Never throws. */
 function endFrozenWritersOnceForAll(pool: pg.Pool): void {
   const nowMs = performance.now()
   const sinceMs = nowMs - (endFrozenSentMs.get(pool) ?? Number.NEGATIVE_INFINITY)
   if (sinceMs < LEASE_RENEWAL_INTERVAL_MS / 2) return
   endFrozenSentMs.set(pool, nowMs)
-  void readRows(pool, END_FROZEN).catch(() => {})
+  void readRows(pool, END_FROZEN_WRITERS).catch(() => {})
 }
 
 /**
@@ -178,8 +179,8 @@ export interface LeadershipOptions {
   loops: WorkerLoops
   log: Logger
   /**
-   * Called when the work or an attempt to lead fails, once for a series of equal failures. Work and attempt are then
-   * repeated. A single failure of the database is not reported, only the second in a row.
+   * Called when the work or an attempt to lead fails, at most once a minute for failures of one kind. Work and attempts
+   * are repeated in any case. A failure of the database is reported only if the attempt before failed too.
    */
   onError: (error: Error) => void
 }

@@ -7,6 +7,7 @@ import { NOW_MS_SQL } from '../pg/unavailable.js'
 export const LEADER_ROLE = { index: 0, relay: 1 } as const
 export type LeaderRole = keyof typeof LEADER_ROLE
 
+/** A process that leads a role of a network now. */
 export interface Leader {
   network: Network
   role: LeaderRole
@@ -20,11 +21,11 @@ export interface Leader {
   ageMs: number
 }
 
-const LEADERS =
+const READ_LEADERS =
   prepared(`SELECT l.network, l.role, l.backend, host(a.client_addr) AS address, ${NOW_MS_SQL} - l.since_ms AS age_ms
     FROM leaders l LEFT JOIN pg_stat_activity a ON a.pid = l.backend WHERE l.until_ms > ${NOW_MS_SQL}`)
 
 export async function readLeaders(db: Queryable): Promise<Leader[]> {
-  const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, LEADERS)
+  const held = await readRows<Omit<Leader, 'role'> & { role: number }>(db, READ_LEADERS)
   return held.map((leader) => ({ ...leader, role: nameOfCode(LEADER_ROLE, leader.role) }))
 }

@@ -6,21 +6,21 @@ import { inTransaction } from '../pg/pool.js'
 import { execute } from '../pg/rows.js'
 import { lockMirrorHead } from './writer.js'
 
-/** A checkpoint of a log, with its signed note. */
+/** A checkpoint of a log, with the note that signs it. */
 export interface CheckpointWithNote extends TreeHead {
   /** Null for a log whose service has no key to sign with. */
   note: string | null
 }
 
 /**
- * Timeout of a witness's wait for a lock that its mirror holds while it writes the log, ms. The witnessed service waits
- * 2,000 ms for a signature.
+ * How long a request for a witness's signature waits for the head's lock, which the mirror holds while it writes the
+ * log, ms. The service that asks waits 2,000 ms for a signature.
  */
 const LOCK_LIMIT_MS = 1_000
 
 /**
- * The newest checkpoint of a network's log that this mirror knows: that of its stored log, or a newer checkpoint that
- * the mirror has signed as a witness. Null before the mirror has stored any of the log.
+ * The newest checkpoint of a network's log that this mirror knows: the checkpoint of its stored log, or a newer one
+ * that the mirror has signed as a witness. Null before the mirror has stored any of the log.
  */
 export const readNewestKnownCheckpoint = prepareSingleRow<
   CheckpointWithNote,
@@ -35,9 +35,9 @@ const STORE_CHECKPOINT = `INSERT INTO cosigned (network, origin, size, root, not
   ON CONFLICT (network, origin) DO UPDATE SET size = $3, root = $4, note = $5`
 
 /**
- * Stores a checkpoint that this mirror signs as a witness and that continues `before`, if `before` is still the newest
- * one. Meanwhile the mirror writes no log and signs nothing else.
- * @returns null if it is stored; else the newest checkpoint
+ * Stores a checkpoint that this mirror signs as a witness, if `before`, which it continues, is still the newest known
+ * checkpoint. It holds the head's lock, so the mirror writes no log and stores no other checkpoint meanwhile.
+ * @returns null if the checkpoint is stored; otherwise the newest known checkpoint
  * @throws Error for which `isLockTimeoutError` is true, while the mirror writes the log
  */
 export const storeWitnessedCheckpoint = (

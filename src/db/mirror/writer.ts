@@ -31,8 +31,8 @@ const BATCH_EVENTS = 3_000
 /** Number of new entries from which on ANALYZE runs before the commit, so that the next statements have good plans. */
 const ANALYZE_FROM_ENTRIES = 10_000
 /**
- * How long a transaction may idle while it waits for the mirror's source, ms. The source sends a batch of entry
- * bundles, of which eight are fetched at once, each within its timeout.
+ * How long a transaction may idle while it waits for the mirror's source, ms. Between two writes, a dozen entry bundles
+ * (`BATCH_EVENTS`) are requested, eight at a time, each with a timeout of 20 s.
  */
 const IDLE_LIMIT_MS = 90_000
 
@@ -40,7 +40,7 @@ const IDLE_LIMIT_MS = 90_000
 export const allowSourceWait = (client: pg.ClientBase) =>
   client.query(`SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`)
 
-const WRITTEN_TABLES = ['journal', ...STATE_TABLES] as const
+const MIRRORED_TABLES = ['journal', ...STATE_TABLES] as const
 
 const RESET_HEAD = `UPDATE journal_heads
   SET generation = generation + 1, seq = 0, public_seq = 0, at_ms = 0, serial = 0, proved_block = 0, proved_seq = 0, names = 0, names_seq = 0
@@ -90,7 +90,7 @@ export class MirrorWriter {
 
   /**
    * @param stored log of the mirror as the caller has read it
-   * @param next log to read; if it differs from the stored one, the mirror is emptied first
+   * @param next log to read; if it has another origin than the stored log, the mirror is emptied first
    * @returns null where the mirror's log has changed meanwhile
    * @throws LostLeadershipError; Error for a network that has its own journal
    */
@@ -114,7 +114,7 @@ export class MirrorWriter {
     if (log && log.origin !== next.origin) {
       await deleteTransparencyLogs(client, network, generation)
       await deleteTransparencyLogs(client, `${network}/evidence`, generation)
-      for (const table of WRITTEN_TABLES)
+      for (const table of MIRRORED_TABLES)
         await client.query(`DELETE FROM ${partitionName(table, network)}`)
       await execute(client, network, RESET_HEAD)
       head = await lockJournalHead(client, network, null)
@@ -123,7 +123,7 @@ export class MirrorWriter {
   }
 
   /**
-   * Collects the next events, and writes them in batches.
+   * Collects the next events, and writes them once they make a batch (`BATCH_EVENTS`).
    * @throws RangeError for an event that does not fit the state
    */
   async addEvents(events: readonly LeafEvent[]): Promise<void> {
@@ -151,7 +151,7 @@ export class MirrorWriter {
     this.#writing.catch(() => {})
   }
 
-  /** Resolves once no write runs. A write after the end of the transaction would not be rolled back. */
+  /** Resolves once no write runs, for a caller that rolls back: a later write would run after the transaction. */
   async waitForWrites(): Promise<void> {
     await this.#writing.catch(() => {})
   }
@@ -174,7 +174,8 @@ export class MirrorWriter {
 
   /**
    * Stores the final size and root of the previous log, as the new log's first leaf gives them. Deletes the stored logs
-   * after the previous one, because they belong to another history.
+   * of later generations, because they belong to another history.
+   * @param previous null if the new log is the first one
    */
   async storePreviousLog(previous: PreviousTransparencyLog | null): Promise<void> {
     await deleteTransparencyLogs(this.#client, this.#network, (previous?.generation ?? 0) + 1)
@@ -191,7 +192,7 @@ export class MirrorWriter {
     await writeTransparencyLogRow(client, network, log)
     await execute(client, network, STORE_COPIED_HEAD, [this.#generation])
     if (this.#writtenEntries >= ANALYZE_FROM_ENTRIES)
-      for (const table of WRITTEN_TABLES)
+      for (const table of MIRRORED_TABLES)
         await client.query(`ANALYZE ${partitionName(table, network)}`)
     await notifyNetwork(client, network)
   }

@@ -10,8 +10,8 @@ import { type Queryable, query } from '../pg/rows.js'
 
 /**
  * SQL: true while a payment to a chain's contract waits for a decision, or a decision waits for its transaction. A
- * payment that bought its name is held for days before its release is queued. Parked jobs do not count: they are left
- * to the payer or an operator.
+ * payment that bought its name counts from the start, though its release is queued only days later. Parked jobs do not
+ * count: they are left to the payer or an operator.
  */
 const HAS_OPEN_PAYMENTS_SQL = `EXISTS (SELECT FROM payments p WHERE p.network = $1 AND p.chain = $2
     AND p.kind = ${PAYMENT_KIND.communityName} AND (p.state < ${PAYMENT_STATE.done} OR p.outcome IS NULL AND NOT EXISTS (
@@ -27,8 +27,8 @@ const readStoredContract = prepareSingleValue<Buffer>(
 /**
  * Stores which contract takes a chain's payments for community names. The contract can change only while no payment is
  * open at the previous one: a new contract does not know earlier payments, so their refusals could never be executed.
- * The previous contract stays stored, since payers withdraw credits from that contract. Parked refusals at that
- * contract are left to their payers (`IS_LEFT_TO_PAYER_SQL`).
+ * The previous contract stays stored, since payers withdraw credits from that contract. Refusals that are parked
+ * because they cost more than the payment are left to the payers (`IS_LEFT_TO_PAYER_SQL`).
  * @param contract null for a chain that takes no such payments any more
  * @throws ChainMismatchError while a payment is open at another contract
  */
@@ -59,7 +59,7 @@ export async function storePaymentsContract(
   )
 }
 
-/** Earlier payments contracts by chain number. */
+/** Earlier payments contracts by chain number. A chain without any is missing. */
 export async function readFormerPaymentsContracts(
   db: Queryable,
   network: Network,

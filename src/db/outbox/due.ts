@@ -12,9 +12,10 @@ import { isPaymentDeadlineNearSql } from './payouts.js'
 import { type JobRow, type OnUnreadableJob, selectJobs } from './rows.js'
 
 const { execute: execution, verify } = JOB_KIND
-/** SQL condition on jobs that are neither confirmed nor parked. */
-const IS_UNFINISHED_SQL = `state < ${JOB_STATE.confirmed}`
-const STATES_BEFORE_INCLUSION = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
+/** SQL condition on active jobs, which are neither confirmed nor parked. */
+const IS_ACTIVE_SQL = `state < ${JOB_STATE.confirmed}`
+/** SQL list of the states of a job whose transaction is in no block. */
+const STATES_BEFORE_INCLUSION_SQL = codeListSql(JOB_STATE, 'queued', 'signed', 'sent', 'parked')
 
 /** Maximum number of jobs that one step of an EVM chain's relayer reads. */
 export const MAX_EVM_JOBS_PER_STEP = 1_000
@@ -34,10 +35,10 @@ export function findDueEvmJobs(
   return selectJobs(
     db,
     network,
-    `WHERE j.network = $1 AND j.chain = $2 AND j.${IS_UNFINISHED_SQL} AND (j.nonce IS NOT NULL OR j.state = ${JOB_STATE.queued}
+    `WHERE j.network = $1 AND j.chain = $2 AND j.${IS_ACTIVE_SQL} AND (j.nonce IS NOT NULL OR j.state = ${JOB_STATE.queued}
        AND (j.next_ms <= $3 OR EXISTS (SELECT FROM received r WHERE r.network = j.network AND r.guid = j.subject AND r.confirmed))
        AND NOT EXISTS (SELECT FROM jobs v WHERE j.kind = ${execution} AND v.network = j.network AND v.subject = j.subject
-         AND v.kind = ${verify} AND v.state IN (${STATES_BEFORE_INCLUSION})))
+         AND v.kind = ${verify} AND v.state IN (${STATES_BEFORE_INCLUSION_SQL})))
      ORDER BY j.nonce NULLS LAST, j.nonce IS NULL AND ${isPaymentDeadlineNearSql('$3')} DESC, j.id LIMIT ${MAX_EVM_JOBS_PER_STEP}`,
     [chain, nowMs],
     onUnreadable,
@@ -49,7 +50,8 @@ const MAX_SOLANA_JOBS_PER_GROUP = 200
 
 /**
  * Jobs on a Solana chain that may need work, in three groups: settlements and releases that are near their deadline,
- * then refusals, then all other jobs. In each group, sent jobs come first, then jobs of older payments.
+ * then refusals, then all other jobs. In each group, jobs with a signed transaction come first, then jobs of older
+ * payments.
  */
 export async function findDueSolanaJobs(
   db: Queryable,
@@ -58,7 +60,7 @@ export async function findDueSolanaJobs(
   onUnreadable?: OnUnreadableJob,
 ): Promise<JobRow<SolanaJobTx>[]> {
   const due = `JOIN payments p ON p.network = j.network AND p.id = j.subject
-    WHERE j.network = $1 AND j.chain = $2 AND j.${IS_UNFINISHED_SQL} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
+    WHERE j.network = $1 AND j.chain = $2 AND j.${IS_ACTIVE_SQL} AND (j.state > ${JOB_STATE.queued} OR j.next_ms <= $3)`
   const order = `ORDER BY j.state = ${JOB_STATE.queued}, p.paid_ms, p.sequence LIMIT ${MAX_SOLANA_JOBS_PER_GROUP}`
   const select = (group: string) =>
     selectJobs<SolanaJobTx>(
@@ -76,7 +78,7 @@ export async function findDueSolanaJobs(
   return [...urgent, ...refusals, ...others]
 }
 
-/** Longest back-off of a job or a webhook. A row with a longer wait was written before the clock was set back. */
+/** Longest back-off of a job or a webhook, ms. A row with a longer wait was written before the clock was set back. */
 export const LONGEST_BACKOFF_MS = 2 * 3_600_000
 
 /**
@@ -89,21 +91,21 @@ export function endJobBackoffs(
   nowMs: number,
 ): Promise<number> {
   const text = `UPDATE jobs SET next_ms = 0, failures = 0, updated_ms = $3, version = version + 1
-    WHERE network = $1 AND chain = $2 AND ${IS_UNFINISHED_SQL} AND next_ms > $3
+    WHERE network = $1 AND chain = $2 AND ${IS_ACTIVE_SQL} AND next_ms > $3
       AND (reason = '${WAITS_FOR_FUNDS}' OR next_ms > $3 + ${LONGEST_BACKOFF_MS})`
   return execute(db, network, text, [chain, nowMs])
 }
 
-/** True if a chain has a job that is neither confirmed nor parked. */
-export async function hasUnfinishedJobs(
+/** True if a chain has an active job, which is neither confirmed nor parked. */
+export async function hasActiveJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
 ): Promise<boolean> {
-  const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${IS_UNFINISHED_SQL}) AS live`
-  return (await query<{ live: boolean }>(db, network, text, [chain]))[0]!.live
+  const text = `SELECT EXISTS (SELECT FROM jobs WHERE network = $1 AND chain = $2 AND ${IS_ACTIVE_SQL}) AS found`
+  return (await query<{ found: boolean }>(db, network, text, [chain]))[0]!.found
 }
 
-/** Jobs by id, in any order. */
+/** Jobs with the given ids, in no particular order. Ids without a job are ignored. */
 export async function findJobs<Tx extends EvmJobTx | SolanaJobTx>(
   db: Queryable,
   network: Network,

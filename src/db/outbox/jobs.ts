@@ -43,7 +43,7 @@ const newJobColumns = (nowMs: number): ArrayColumns<NewJob> => [
   ['updated_ms', 'int8', () => nowMs],
 ]
 
-/** Queues jobs, each only once. @returns how many rows are new */
+/** Queues jobs. Leaves out a job whose message or payment already has a job of this kind. @returns how many are new */
 export const insertJobs = (
   db: Queryable,
   network: Network,
@@ -57,7 +57,7 @@ export const insertJobs = (
     onConflict: () => 'DO NOTHING',
   })
 
-/** Inserts a job that uses up a nonce. @returns false when another job holds the nonce meanwhile */
+/** Inserts a job that only uses up a nonce. @returns false when another job has taken the nonce meanwhile */
 export async function insertNoopJob(
   client: pg.ClientBase,
   { network, chain, signer }: SignerRowKey,
@@ -69,14 +69,14 @@ export async function insertNoopJob(
 }
 
 /**
- * Author of a change. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: account of the nonce
- * that the job takes or holds.
+ * Who changes jobs, and when. `epoch`: the relaying leader's epoch, or null for an operator. `signer`: account whose
+ * nonce the job takes or holds. `nowMs`: Unix ms.
  */
 export interface JobChangeAuthor {
   epoch: number | null
   nowMs: number
   signer?: Buffer
-  /** Maximum wei that the signer may commit in a day. Absent: no limit. */
+  /** Maximum wei that the signer may spend with what it signs in a day (UTC). Absent: no limit. */
   dailyCapWei?: bigint
 }
 
@@ -87,7 +87,7 @@ export interface JobChange<Progress extends JobProgress = JobProgress> {
   after: Progress | ((nonce: number) => Promise<Progress>)
 }
 
-/** A change whose nonce, if it takes one, is taken. */
+/** A `JobChange` whose `after` is known, because its nonce, if it takes one, is taken. */
 type ResolvedChange = JobChange & { after: JobProgress }
 
 /** Runs work in one transaction of the relaying leader. @throws LostLeadershipError */
@@ -151,7 +151,7 @@ async function takeNonce(
 const newlySignedWei = ({ job, after }: ResolvedChange): bigint =>
   maxNonceCostWei(after.txs) - maxNonceCostWei(job.txs)
 
-/** Adds newly signed costs to the signer's spending of the day. @throws DailyCapError */
+/** Adds the cost of newly signed transactions to what the signer spends on the day (UTC). @throws DailyCapError */
 export async function reserveSpending(
   client: pg.ClientBase,
   { network, chain, signer }: SignerRowKey,
@@ -185,10 +185,10 @@ const PROGRESS_COLUMNS: ArrayColumns<JobProgress> = [
   ...columnsFromProperties<JobProgress>('bool', 'alone'),
 ]
 interface StoredChange extends ResolvedChange {
-  /** Id of the job whose row has the shared transaction. Null for that job, and for a job without a transaction. */
+  /** Id of the job whose row has the shared transaction. Null for that job itself, and for a job that shares none. */
   batch: string | null
 }
-const CHANGE_ARRAYS = unnestSql<StoredChange>(
+const CHANGE_UNNEST_SQL = unnestSql<StoredChange>(
   [
     ['id', 'int8', ({ job }) => job.id],
     ['version', 'int4', ({ job }) => job.version],
@@ -202,7 +202,7 @@ const CHANGE_ARRAYS = unnestSql<StoredChange>(
 const UPDATE_JOBS =
   prepared(`UPDATE jobs j SET ${PROGRESS_COLUMNS.map(([column]) => `${column} = u.${column}`).join(', ')}, batch = u.batch,
       updated_ms = $2, signer = coalesce($3, j.signer), version = j.version + 1
-    FROM ${CHANGE_ARRAYS.rows} AS u(${CHANGE_ARRAYS.names})
+    FROM ${CHANGE_UNNEST_SQL.rows} AS u(${CHANGE_UNNEST_SQL.names})
     WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`)
 
 /** @throws StaleVersionError */
@@ -216,7 +216,7 @@ async function updateJobs(
   const count = await execute(client, network, UPDATE_JOBS, [
     nowMs,
     signer ?? null,
-    ...CHANGE_ARRAYS.values(all),
+    ...CHANGE_UNNEST_SQL.values(all),
   ])
   if (count !== all.length) throw new StaleVersionError('another process has changed a job')
   const ended = changes.filter(({ job, after }) => isPayout(job) && after.state === 'confirmed')
@@ -227,8 +227,8 @@ async function updateJobs(
 
 /**
  * Changes of all jobs that share a transaction. The row of `job` has the transaction, and the other jobs follow its
- * state. Once the transaction is void, the other jobs are queued again. A job that the chain refused is then sent in a
- * transaction of its own.
+ * state. Once the transaction is void, the other jobs are queued again. If it failed on the chain (`after.alone`), each
+ * of the jobs is then sent in a transaction of its own.
  */
 function changesOfBatch({ job, after }: ResolvedChange): StoredChange[] {
   const { state, reason } = after

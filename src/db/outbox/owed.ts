@@ -27,19 +27,21 @@ const JOIN_CHAIN_SQL = 'JOIN chains c ON c.network = p.network AND c.chain = p.c
 const MAY_BE_REFUSED_SQL = `(p.state = ${PAYMENT_STATE.confirmed}
   OR EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.refuse}))`
 
-/** Held payments for names on the hub, except payments that won their name and can't be reclaimed yet. */
+/** A payer's held payments for names on the hub, except payments that won their name and can't be reclaimed yet. */
 const HELD_NAME_PAYMENTS = `WITH ${DUE_PAYOUTS_SQL} SELECT ${PAYMENT_COLUMNS}, c.label FROM due p ${JOIN_CHAIN_SQL}
   WHERE p.payer = $2 AND p.outcome IS NULL
     AND (p.payout IS DISTINCT FROM ${JOB_KIND.settle} OR p.reclaimable_ms <= $4)
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Held payments for community names that can be reclaimed, are not decided yet, or have a job for their refusal. */
+/**
+ * A payer's held payments for community names that can be reclaimed, are undecided, or have a job for their refusal.
+ */
 const HELD_COMMUNITY_NAME_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${JOIN_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome IS NULL AND p.kind = ${PAYMENT_KIND.communityName}
     AND p.state >= ${PAYMENT_STATE.confirmed} AND (p.reclaimable_ms <= $4 OR ${MAY_BE_REFUSED_SQL})
   ORDER BY p.reclaimable_ms, p.block, p.sequence LIMIT $3`
 
-/** Payments that a Solana program refused. A payment's account keeps the money if the payer could not be paid. */
+/** A payer's payments that a Solana program refused. Their accounts keep the money if the payer could not be paid. */
 const PAYMENTS_REFUSED_AT_PROGRAM = `SELECT ${PAYMENT_COLUMNS}, c.label FROM payments p ${JOIN_CHAIN_SQL} AND NOT ${IS_EVM_CHAIN_SQL}
   WHERE p.network = $1 AND p.payer = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused}
     AND p.kind = ${PAYMENT_KIND.communityName}
@@ -78,6 +80,7 @@ export async function findPaymentsOwedToPayer(
   }
 }
 
+/** A token in which a payer paid on a chain. `token` is `native` or the token's address, as responses show it. */
 export interface PaidToken {
   chain: number
   label: string
@@ -86,7 +89,7 @@ export interface PaidToken {
 
 const PAYMENTS_OF_PAYER_SQL = `FROM payments p WHERE p.network = $1 AND p.payer = $2 AND p.kind = ${PAYMENT_KIND.communityName}`
 
-/** SQL: tokens of a payer's payments. The recursion needs one index probe per token, for any number of payments. */
+/** The tokens of a payer's payments. The recursion needs one index probe per token, for any number of payments. */
 const PAID_TOKENS = `WITH RECURSIVE paid AS (
     (SELECT p.chain, p.token ${PAYMENTS_OF_PAYER_SQL} ORDER BY p.chain, p.token LIMIT 1)
     UNION ALL

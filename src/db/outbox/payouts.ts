@@ -15,7 +15,9 @@ import { type ChainRowKey, execute, prepared, type Queryable, query } from '../p
 
 const { settle, refund, refuse, release } = JOB_KIND
 
-/** SQL condition on a job `j` with a deadline, after which the payer can reclaim the money and still keeps the name. */
+/**
+ * SQL condition on a job `j` with a deadline. After the deadline, the payer can reclaim the money and keep the name.
+ */
 const HAS_DEADLINE_SQL = `j.kind IN (${codeListSql(JOB_KIND, 'settle', 'release')})`
 
 /**
@@ -45,16 +47,17 @@ const HUB_OUTCOME_SQL = `(
   ORDER BY e.log_index DESC LIMIT 1)`
 
 /** SQL: true where the journal shows that a payment `p` for a community name bought its name. */
-const BOUGHT_NAME_SQL = `EXISTS (
+const HAS_BOUGHT_NAME_SQL = `EXISTS (
   SELECT FROM journal_heads h JOIN journal e ON e.network = h.network AND e.generation = h.generation
     AND e.chain = p.chain AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}
   WHERE h.network = p.network AND get_byte(e.effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won})`
+/** SQL condition on a settlement or refund, the two payouts of a payment for a name on the hub. */
 const IS_PAYOUT_SQL = `kind IN (${codeListSql(JOB_KIND, 'settle', 'refund')})`
 
 /**
- * The open payments for names of a network (`$1`) as `due`, each with its due payout. `settle`: by the hub's confirmed
- * outcome, the payment won its name. `refund`: the payment did not win its name, or matches no quote of ours. Null
- * while the outcome is unknown.
+ * SQL for a WITH clause: `due` has the open payments for names on the hub of a network (`$1`), each with its due
+ * `payout`. `settle`: by the hub's confirmed outcome, the payment won its name. `refund`: the payment did not win its
+ * name, or matches no quote of ours. Null while the outcome is unknown.
  */
 export const DUE_PAYOUTS_SQL = `due AS (
   SELECT p.*, CASE
@@ -67,9 +70,9 @@ export const DUE_PAYOUTS_SQL = `due AS (
   WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.name} AND p.state = ${PAYMENT_STATE.confirmed})`
 
 /**
- * Queues the due payouts of a program's payments, each once: settlements, refunds, and releases of payments for
- * community names. Deletes a queued payout that is no longer due, since an operator rewound the hub.
- * @returns how many are new
+ * Queues the due payouts of a Solana program's payments, each once: settlements, refunds, and releases of payments for
+ * community names. Deletes queued payouts of the network that are no longer due, as after a rewind of the hub.
+ * @returns how many it queued
  */
 export async function queuePayouts(
   client: pg.ClientBase,
@@ -98,7 +101,7 @@ export async function queuePayouts(
 /** The release of a payment is queued at the latest at this share of its holding time. */
 export const RELEASE_HOLDING_TIME_SHARE = 0.7
 
-/** Queues releases of payments that bought their name: they are in the journal, without a refusal. */
+/** Queues releases of payments that bought their name: they are in the journal, and no job refuses them. */
 const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created_ms, updated_ms)
   SELECT p.network, ${release}, p.chain, p.id, $2::int8, $2::int8 FROM payments p
   WHERE p.network = $1 AND p.chain = $3 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND p.outcome IS NULL
@@ -107,8 +110,8 @@ const QUEUE_RELEASES = `INSERT INTO jobs (network, kind, chain, subject, created
   ON CONFLICT DO NOTHING`
 
 /**
- * Queues releases of the payments that are old enough.
- * @param releaseAfterMs least age; a payment with a short holding time is released earlier (RELEASE_HOLDING_TIME_SHARE)
+ * Queues releases of the payments that bought their name and are old enough.
+ * @param releaseAfterMs least age, ms; less for a payment with a short holding time (RELEASE_HOLDING_TIME_SHARE)
  * @returns how many it queued
  */
 export const queueReleases = (
@@ -119,17 +122,17 @@ export const queueReleases = (
   execute(client, network, prepared(QUEUE_RELEASES), [nowMs, chain, releaseAfterMs])
 
 /**
- * Counts refused payments whose names are registered. Jobs of this database refuse only payments that bought nothing,
- * so other software made these refusals.
+ * Counts refused payments that bought their names. Jobs of this database refuse only payments that bought nothing, so
+ * other software made these refusals.
  */
 const COUNT_REFUSED_NAMES = `SELECT count(*)::int AS count FROM payments p
   WHERE p.network = $1 AND p.chain = $2 AND p.outcome = ${PAYMENT_OUTCOME.refused} AND p.reclaimable_ms > $3
     AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind IN (${refuse}, ${refund}))
-    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME_SQL} = ${BID_OUTCOME.won} ELSE ${BOUGHT_NAME_SQL} END`
+    AND CASE WHEN p.kind = ${PAYMENT_KIND.name} THEN ${HUB_OUTCOME_SQL} = ${BID_OUTCOME.won} ELSE ${HAS_BOUGHT_NAME_SQL} END`
 
 /**
- * Counts payments of a chain that were refused although their names are registered. A payment
- * counts until the time from which its payer could have reclaimed it.
+ * Counts payments of a chain that were refused although they bought their names. A payment counts until the time from
+ * which its payer could have reclaimed it.
  */
 export async function countWronglyRefusedPayments(
   db: Queryable,

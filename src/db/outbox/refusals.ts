@@ -20,8 +20,8 @@ import { insertJobs, type NewJob } from './jobs.js'
 type PaymentKey = Pick<StoredPayment, 'chain' | 'id'>
 
 /**
- * Queues the refusal of payments, each once. A refusal that ended before a rewind, in an earlier generation of the
- * journal, is checked again.
+ * Queues the refusal of payments, each once. A refusal that ended in an earlier generation of the journal, before a
+ * rewind, is checked again.
  */
 export async function queueRefusals(
   client: pg.ClientBase,
@@ -30,7 +30,7 @@ export async function queueRefusals(
   nowMs: number,
 ): Promise<void> {
   if (payments.length === 0) return
-  await insertJobs(client, network, payments.map(refusalOf), nowMs)
+  await insertJobs(client, network, payments.map(refusalJobOf), nowMs)
   await execute(
     client,
     network,
@@ -41,10 +41,10 @@ export async function queueRefusals(
 }
 
 /**
- * Parks refusals of payments in a chain's own coin while a payment is worth less than its refusal costs: the payer has
- * to reclaim the payment. Queues a refusal again once the payment is worth the cost. Refusals that were tried, or that
- * an operator resumed, do not change.
- * @param leastWei smallest payment that is worth its refusal
+ * Parks refusals of payments in a chain's native coin that are worth less than their refusal costs: the payer has to
+ * reclaim such a payment. Queues a parked refusal again once its payment is worth the cost. Refusals that were tried,
+ * or that an operator resumed, do not change.
+ * @param leastWei smallest payment that is worth its refusal, wei
  * @returns how many it changed
  */
 export const parkOrResumeCostlyRefusals = (
@@ -87,10 +87,11 @@ export function endParkedRefusals(
  */
 export const REOPENED_JOB_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STATE.queued} ELSE ${JOB_STATE.included} END`
 
-const refusalOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
+const refusalJobOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /**
- * Journal positions (`chain/block/log index`) of payments in these transactions that are refunded or being refunded.
+ * Journal positions (`chain/block/log index`) of these transactions' payments for community names that are refunded or
+ * being refunded.
  */
 export async function findRefusedPaymentPositions(
   client: pg.ClientBase,
@@ -109,8 +110,8 @@ export async function findRefusedPaymentPositions(
 }
 
 /**
- * Returns entries as a new generation folds them: a refused payment buys nothing. `freed` is removed, because it is the
- * sequence number of a payment in the old generation.
+ * Returns entries as a new generation folds them. A payment that is refunded or being refunded buys nothing there. The
+ * field `freed` of a payment is removed, because it is a sequence number of the old generation.
  */
 export async function removeRefusedPurchases(
   client: pg.ClientBase,
@@ -142,7 +143,7 @@ export async function hasRefundedPurchase(
     client,
     network,
     `SELECT FROM payments p
-     ${joinEntryOfPayment(network)}
+     ${joinEntryOfPaymentSql(network)}
      WHERE p.network = $1 AND ${IS_REFUNDED_SQL} AND get_byte(e.effects, ${OUTCOME_OFFSET}) = ${BID_OUTCOME.won} LIMIT 1`,
     [generation],
   )
@@ -152,8 +153,8 @@ export async function hasRefundedPurchase(
 /** SQL condition on a payment `p` for a community name that is refunded or being refunded. */
 const IS_REFUNDED_SQL = `p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER_SQL}`
 
-/** Joins the entry `e` of a payment `p` in the generation `$2`. */
-const joinEntryOfPayment = (network: Network): string =>
+/** SQL: joins the entry `e` of a payment `p` in the generation `$2`. */
+const joinEntryOfPaymentSql = (network: Network): string =>
   `JOIN ${partitionName('journal', network)} e ON e.network = $1 AND e.generation = $2 AND e.chain = p.chain
        AND e.block = p.block AND e.log_index = p.sequence AND e.kind = ${ENTRY_KIND.pay_community_name}`
 
@@ -178,10 +179,10 @@ export async function requeueRefusals(
     client,
     network,
     `SELECT p.chain, p.id FROM payments p
-     ${joinEntryOfPayment(network)}
+     ${joinEntryOfPaymentSql(network)}
      WHERE p.network = $1 AND p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done}
        AND get_byte(e.effects, ${OUTCOME_OFFSET}) <> ${BID_OUTCOME.won} ORDER BY e.seq`,
     [generation],
   )
-  await insertJobs(client, network, refused.map(refusalOf), nowMs)
+  await insertJobs(client, network, refused.map(refusalJobOf), nowMs)
 }

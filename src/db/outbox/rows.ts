@@ -36,9 +36,9 @@ type JobColumns = Omit<Job, 'id' | 'kind' | 'state' | 'txs' | 'batch'> & {
 export const txsJson = (txs: readonly JobTx[]): string =>
   JSON.stringify(txs, (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
-const AMOUNT_KEYS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
+const TX_AMOUNT_KEYS = ['gas', 'valueWei', 'maxFeePerGas', 'maxPriorityFeePerGas']
 const txFromJson = (json: Record<string, unknown>): JobTx => {
-  const amounts = AMOUNT_KEYS.filter((key) => key in json)
+  const amounts = TX_AMOUNT_KEYS.filter((key) => key in json)
   const read = amounts.map((key) => [key, BigInt(json[key] as string)])
   return { ...json, ...Object.fromEntries(read) } as JobTx
 }
@@ -46,7 +46,7 @@ const txFromJson = (json: Record<string, unknown>): JobTx => {
 const JOB_COLUMNS = `j.network, j.id, j.kind, j.chain, j.subject, j.state, j.txs, j.failures, j.next_ms, j.reason, j.release, j.alone, j.batch, j.signer, j.nonce,
   j.value_wei, j.spent_wei, j.included, j.created_ms, j.updated_ms, j.version`
 
-/** Called for a job whose row this version can't read. The job is left out. */
+/** Called for a job whose row this version can't read. Unless it throws, the job is left out. */
 export type OnUnreadableJob = (error: unknown, about: { job: string }) => void
 
 /** Default of `onUnreadable`, for callers that must not continue without a job. */
@@ -90,7 +90,7 @@ export async function listJobs(
   return jobs.sort((a, b) => Number(b.id) - Number(a.id)).slice(0, limit)
 }
 
-/** A job by its id, in any network. Null for an unknown id. */
+/** The job with an id, in any network. Null for an unknown id. @throws Error for an unreadable row */
 export async function findJobById(db: Queryable, id: string): Promise<JobRow | null> {
   const reads = NETWORKS.map((network) =>
     selectJobs(db, network, 'WHERE j.network = $1 AND j.id = $2', [id]),
@@ -126,13 +126,14 @@ const READ_PAYMENTS = prepared(
   `SELECT ${PAYMENT_COLUMNS} FROM payments p WHERE p.network = $1 AND p.id = ANY ($2::bytea[])`,
 )
 
+/** Adds to each job the message or payment that it is about, and the other jobs of its transaction. */
 async function addSubjects(
   db: Queryable,
   network: Network,
   selected: readonly Job[],
   onUnreadable: OnUnreadableJob,
 ): Promise<JobRow[]> {
-  const beside = await readOthers(db, network, selected)
+  const beside = await readJobsOfSameTxs(db, network, selected)
   const others = readableJobs(beside, onUnreadable)
   // a transaction executes a whole batch, so the batch is left out if one of its jobs is unreadable
   const readable = new Set(others.map(({ id }) => id))
@@ -164,10 +165,10 @@ async function addSubjects(
 }
 
 /**
- * Jobs that the transactions of other jobs execute, oldest first. A queued job belongs to no batch, even if it did
- * before.
+ * The other jobs that the transactions of `jobs` execute too, oldest first. A queued job belongs to no batch, even if
+ * its row still names one.
  */
-async function readOthers(
+async function readJobsOfSameTxs(
   db: Queryable,
   network: Network,
   jobs: readonly Job[],

@@ -11,6 +11,7 @@ import type { SignerRowKey } from './jobs.js'
  */
 const MAX_NONCE_HOLDERS = 1_000
 
+/** What the database knows of a signer's nonces. */
 export interface SignerNonces {
   /** Nonce of the signer's next transaction. Null before the signer's first job. */
   next: number | null
@@ -20,7 +21,7 @@ export interface SignerNonces {
   holders: { id: string; nonce: number; state: JobState }[]
 }
 
-/** @param from lowest nonce whose job is returned in `holders`, at most `MAX_NONCE_HOLDERS` jobs */
+/** @param from lowest nonce of which `holders` has the job; it has at most `MAX_NONCE_HOLDERS` jobs */
 export async function readSignerNonces(
   db: Queryable,
   key: SignerRowKey,
@@ -86,7 +87,7 @@ export interface SignerRow extends SignerRowKey {
    * Transaction count that the chain reports and that an operator has to confirm. Null if there is nothing to confirm.
    */
   claimed: number | null
-  /** The highest nonce of an unfinished job. Null without such a job. */
+  /** The highest nonce of a job that is neither confirmed nor parked. Null without such a job. */
   top: number | null
 }
 

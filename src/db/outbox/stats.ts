@@ -12,7 +12,7 @@ import { usedHoldingTimeFractionSql } from './payouts.js'
 
 const DAY_MS = 86_400_000
 
-/** Unfinished jobs of one kind and state, parked jobs included. */
+/** Number of jobs of one kind and state that are not confirmed. A parked job counts too. */
 export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   count: number
   /** Creation time of the oldest of these jobs, Unix ms. */
@@ -24,7 +24,7 @@ export interface OpenJobCount extends Pick<Job, 'kind' | 'state'> {
   heldShare: number | null
 }
 
-/** A chain's unfinished jobs, without parked refusals that are not worth their cost. */
+/** Counts a chain's unconfirmed jobs by kind and state, without refusals that are parked as not worth their cost. */
 export async function countOpenJobs(
   db: Queryable,
   { network, chain }: ChainRowKey,
@@ -46,6 +46,7 @@ export async function countOpenJobs(
   }))
 }
 
+/** What a signer spends on its chain. */
 export interface SignerStats {
   /** Value and gas of the jobs on the signer's chain that ended in the last 24 hours. */
   spentLastDayWei: bigint

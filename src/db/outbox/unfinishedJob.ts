@@ -2,7 +2,10 @@ import { JOB_KIND, JOB_STATE, type JobKind } from '../../registry/outbox.js'
 import type { PartitionNames } from '../journal/partitions.js'
 import { codeListSql, nameOfCode } from '../pg/codes.js'
 
-/** An unfinished job of a message or a payment: a job that has failed, or else the job that runs first. */
+/**
+ * The job that a status shows for a message or a payment. Among its jobs that are not confirmed, it is one that has
+ * failed, or else the one that runs first.
+ */
 export interface UnfinishedJob {
   kind: JobKind
   isParked: boolean
@@ -11,7 +14,7 @@ export interface UnfinishedJob {
   createdMs: number
 }
 
-/** Columns, for a select list, of the row `j` that `unfinishedJobSql` joins. */
+/** SQL: columns, for a select list, of the row `j` that `unfinishedJobSql` joins. */
 export const UNFINISHED_JOB_COLUMNS = `j.kind AS job_kind, j.state = ${JOB_STATE.parked} AS job_parked, j.reason AS job_reason, j.created_ms AS job_ms`
 
 /** A row of `UNFINISHED_JOB_COLUMNS`. All columns are null where there is no job. */
@@ -23,9 +26,9 @@ export interface UnfinishedJobRow {
 }
 
 /**
- * SQL: joins, as `j`, the unfinished job about a message or payment. If there are several, a job that has failed comes
- * first.
+ * SQL: joins, as `j`, the `UnfinishedJob` of a message or payment, if it has one.
  * @param subject SQL of the message's guid or the payment's id
+ * @param kinds kinds of jobs to consider
  */
 export const unfinishedJobSql = (
   l: PartitionNames,

@@ -2,7 +2,10 @@ import type pg from 'pg'
 import type { PaymentCursor as StoredCursor } from '../generated/client.js'
 import { type ChainRowKey, type DecodedRow, execute, prepared, query } from '../pg/rows.js'
 
-/** Position up to which the payments of a Solana program are stored. */
+/**
+ * Cursor of a Solana program's payments: they are stored up to the transaction `signature` in `slot`. `sequence` and
+ * `communitySequence` are the program's counts of payments up to there, for names on the hub and for community names.
+ */
 export type PaymentCursor = Omit<DecodedRow<StoredCursor>, 'network' | 'chain'>
 
 /** The cursor of a chain. Before the first payment it is at the start slot. */
@@ -18,7 +21,7 @@ export async function readPaymentCursor(
 }
 
 /**
- * Moves a cursor by compare-and-set, in the transaction that writes the rows before its new position.
+ * Moves a cursor by compare-and-set, in the transaction that writes the payments up to its new position.
  * @throws Error when another process has moved the cursor
  */
 export async function movePaymentCursor(

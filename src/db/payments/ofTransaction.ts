@@ -28,7 +28,7 @@ import {
 import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow, Queryable } from '../pg/rows.js'
 
-/** Figures over all payments of a transaction, repeated in each row. */
+/** Figures over all payments of a transaction, of which not all are read. Each row has them. */
 interface PaymentTotals {
   /** Number of the transaction's payments of this kind. */
   count: number
@@ -37,8 +37,8 @@ interface PaymentTotals {
 }
 
 /**
- * SQL: the first payments of a kind of the transaction `$1`, with `PaymentTotals`. A contract can make thousands of
- * payments in one transaction.
+ * SQL: the first payments of one kind that the transaction `$1` made, with `PaymentTotals`. A contract can make
+ * thousands of payments in one transaction.
  */
 const firstPaymentsSql = (l: PartitionNames, kind: number): string =>
   `(SELECT *, count(*) OVER () AS count, sum(amount) OVER (PARTITION BY token) AS paid FROM payments
@@ -75,7 +75,7 @@ const readPaymentsByTx = prepareStatement<PaymentColumns>(
 
 /**
  * A transaction's first payments for names on the hub, in order, at most `MAX_STATUS_NAMES`.
- * @param signature of the transaction, 64 bytes
+ * @param signature signature of the transaction on Solana, 64 bytes
  */
 export async function findPaymentsOfTransaction(
   db: Queryable,
@@ -127,9 +127,9 @@ const readPaidNamesByTx = prepareStatement<PaidNameColumns>(
 )
 
 /**
- * A transaction's first payments for community names, in order, at most `MAX_STATUS_NAMES`. Empty when none is known.
- * @returns `confirmations`: null for a payment on Solana, whose confirmations the caller reads from the chain;
- * `judgement`: null until the payment is in the journal; `refund`: null for a payment that bought its name, or is
+ * A transaction's first payments for community names, in order, at most `MAX_STATUS_NAMES`.
+ * @returns In each row, `confirmations` is null for a payment on Solana, for which the caller asks the chain.
+ * `judgement` is null until the payment is in the journal. `refund` is null for a payment that bought its name or is
  * undecided
  */
 export async function findCommunityPaymentsOfTransaction(
@@ -161,8 +161,8 @@ function judgementOf(effects: Buffer): CommunityPaymentDecision {
 }
 
 /**
- * State of a payment's refund by its job, before the chain's outcome is read. At a Solana program, a confirmed job
- * means refused.
+ * State of a payment's refund by the state and reason of its job, while the database does not have the payment's
+ * outcome. At a Solana program, a confirmed job has refused the payment.
  */
 function refundOf(state: number | null, reason: string | null, isEvm: boolean): PaymentMoneyState {
   if (state === JOB_STATE.confirmed && !isEvm) return 'refused'

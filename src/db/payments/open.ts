@@ -13,12 +13,12 @@ import { type ChainRowKey, execute, prepared, type Queryable, query } from '../p
 import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
+/** Maximum number of deliveries that one statement queues. */
 const MAX_QUEUED_DELIVERIES = 500
 
 /**
- * Queues deliveries of payments to the hub, oldest first, at most `MAX_QUEUED_DELIVERIES`. Only confirmed payments are
- * delivered that match a quote and that no confirmed block of the hub has received.
- * @param chain number of the hub
+ * Queues deliveries of payments to the hub (`chain`), oldest payment first, at most `MAX_QUEUED_DELIVERIES`. A payment
+ * is delivered if it is confirmed, matches a quote of ours, and no confirmed block of the hub has received it.
  * @returns how many deliveries it queued
  */
 export const queuePaymentDeliveries = (
@@ -40,14 +40,14 @@ export const queuePaymentDeliveries = (
     [chain, nowMs],
   )
 
-/** A confirmed, undecided payment for a community name. */
+/** A confirmed payment for a community name that is not in the journal yet. */
 export interface OpenCommunityPayment extends StoredPayment<CommunityNameTarget> {
   label: string
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   communityName: string | null
   /**
-   * True if the payer has the money back, or may get it back soon, in any generation of the journal. Such a payment
-   * buys nothing.
+   * True if the payer has the money back, or may get it back soon. Such a payment buys nothing, in any generation of
+   * the journal.
    */
   belongsToPayer: boolean
 }
@@ -62,7 +62,10 @@ const OPEN_COMMUNITY_PAYMENTS = `SELECT ${PAYMENT_COLUMNS}, p.community, c.label
     AND p.id <> ALL ($3::bytea[])
   ORDER BY p.paid_ms, p.chain, p.block, p.sequence LIMIT $2`
 
-/** Confirmed payments for community names that are not in the journal, oldest first. @param except ids to leave out */
+/**
+ * Confirmed payments for community names that are not in the journal yet, oldest first.
+ * @param except ids to leave out
+ */
 export async function findOpenCommunityPayments(
   db: Queryable,
   network: Network,
@@ -89,8 +92,8 @@ export async function findOpenCommunityPayments(
 const MAX_HELD_PAYMENTS = 500
 
 /**
- * Payments for names of a community that are still held at its contracts on EVM chains and are not being refused,
- * oldest first, with their chain's label.
+ * Payments for a community's names that contracts on EVM chains still hold and that have no job for their refusal,
+ * oldest first, at most `MAX_HELD_PAYMENTS`. `label` is that of the chain.
  */
 export async function findHeldCommunityPayments(
   db: Queryable,

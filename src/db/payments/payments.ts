@@ -16,15 +16,15 @@ import {
   columnsFromProperties,
   propertyArrays,
   type RewrittenBlocks,
-  writeEvmLogRows,
+  replaceUnconfirmedRows,
 } from '../pg/arrays.js'
 import { type ChainRowKey, execute, prepared, type Queryable } from '../pg/rows.js'
 
-/** Properties of the targets of both kinds, each of which only one kind may have. */
+/** The properties that payment targets of either kind may have. */
 type TargetFields = Partial<Omit<HubNameTarget, 'kind'> & Omit<CommunityNameTarget, 'kind'>>
 
 /**
- * Columns that hold properties of a payment's target by the same names. Null if targets of this kind do not have the
+ * Columns that hold properties of a payment's target under the same names. A column is null for a target without the
  * property.
  */
 const targetColumns = (
@@ -68,14 +68,14 @@ const paymentColumns = (chain: number, isConfirmed: boolean): ArrayColumns<Payme
   ],
 ]
 
-/** Writes payments of a chain's blocks. A stored confirmed payment is not overwritten. */
+/** Writes payments of a chain's blocks, in place of the stored unconfirmed ones. Keeps stored confirmed payments. */
 export const writePayments = (
   db: Queryable,
   { network, chain }: ChainRowKey,
   blocks: RewrittenBlocks,
   payments: readonly Payment[],
 ): Promise<void> =>
-  writeEvmLogRows(db, network, blocks, {
+  replaceUnconfirmedRows(db, network, blocks, {
     replaced: `chain = $3 AND state = ${PAYMENT_STATE.seen}`,
     values: [chain],
     table: 'payments',
@@ -85,7 +85,8 @@ export const writePayments = (
   })
 
 /**
- * Writes the outcomes of a chain's confirmed payments. A payment for a name on the hub becomes `done` with its outcome.
+ * Writes outcomes of payments, as confirmed by their chain. A payment for a name on the hub becomes `done` with its
+ * outcome.
  */
 export async function writePaymentOutcomes(
   db: Queryable,
@@ -105,8 +106,8 @@ export async function writePaymentOutcomes(
 }
 
 /**
- * Marks payments as done whose entries were appended, in the same transaction.
- * @throws Error where a payment is already done or was removed, so that nothing is appended twice
+ * Marks payments for community names as done, in the transaction that appends their entries.
+ * @throws Error where a payment is done already or was removed, so that nothing is appended twice
  */
 export async function markPaymentsAppended(
   client: pg.ClientBase,

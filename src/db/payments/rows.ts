@@ -11,12 +11,12 @@ import type { Payment } from '../generated/client.js'
 import { nameOfCode } from '../pg/codes.js'
 import type { DecodedRow } from '../pg/rows.js'
 
-/** Columns of `payments` that make a StoredPayment, for a table named `p`. */
+/** SQL: columns of `payments`, with the alias `p`, from which `paymentFromRow` makes a `StoredPayment`. */
 export const PAYMENT_COLUMNS = `p.id, p.kind, p.chain, p.state, p.tx, p.block, p.block_hash, p.sequence, p.payer, p.token, p.amount, p.name_word,
   p.referral, p.paid_ms, p.source, p.quote_id, p.amount_wei, p.expires_at, p.verdict, p.community_word, p.recipient,
   p.number, p.reclaimable_ms, p.outcome`
 
-/** A row of `PAYMENT_COLUMNS`. Columns of the other kind of payments are null. */
+/** A row of `PAYMENT_COLUMNS`. Columns that only the other kind of payments has are null. */
 export type PaymentRow = Omit<
   DecodedRow<Payment>,
   'network' | 'name' | 'community' | 'outcomeBlock'

@@ -7,8 +7,8 @@ const NULL_LENGTH = -1
 
 /**
  * Byte strings as a parameter of type bytea[], in PostgreSQL's binary form (`array_recv`): number of dimensions, null
- * flag, element type, size and lower bound, then each element after its length. The driver sends a Buffer unchanged. To
- * write the arrays as text would take a tenth of a catch-up's time.
+ * flag, element type, size and lower bound, then each element after its length. The driver sends a Buffer unchanged. As
+ * text, these arrays would take a tenth of a catch-up's time.
  */
 export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
   const bytes = elements.reduce(
@@ -31,8 +31,8 @@ export function byteaArray(elements: readonly (Uint8Array | null)[]): Buffer {
 }
 
 /**
- * Columns of a statement that writes many items at once: each with its type and a function that returns an item's value
- * (bytes for bytea).
+ * Columns of a statement that writes many items. Each column has its name, its PostgreSQL type, and a function that
+ * returns an item's value (bytes for bytea).
  */
 export type ArrayColumns<Item> = readonly (readonly [
   column: string,
@@ -40,7 +40,7 @@ export type ArrayColumns<Item> = readonly (readonly [
   of: (item: Item) => unknown,
 ])[]
 
-/** Columns of one type whose values are an item's properties of the same names, in camelCase as in `readRows`. */
+/** Columns of one type for properties of an item: the property `createdMs` is written to the column `created_ms`. */
 export const columnsFromProperties = <Item>(
   type: string,
   ...properties: (keyof Item & string)[]
@@ -57,17 +57,18 @@ export const propertyArrays = <Item>(
 ): unknown[][] => properties.map((property) => items.map((item) => item[property]))
 
 /**
- * An array as a parameter. Numbers, decimal digits and booleans are written without the quotes that the driver adds.
+ * Values as a parameter of an array type. The array's text is made here for numbers, decimal digits and booleans,
+ * because the driver would quote each of them.
  */
-function arrayOf(type: string, values: readonly unknown[]): unknown {
+function arrayParameterOf(type: string, values: readonly unknown[]): unknown {
   if (type === 'bytea') return byteaArray(values as readonly (Uint8Array | null)[])
   if (type === 'text' || type === 'jsonb') return values
   return `{${values.map((value) => value ?? 'NULL').join()}}`
 }
 
 /**
- * Parts of a statement that reads many items from array parameters, one for each column. `rows` calls `unnest`, `names`
- * names its columns, and `values` are the parameters.
+ * Parts of a statement that reads many items from array parameters, one for each column. `rows` is the call of
+ * `unnest`, `names` the list of its columns, and `values` makes the parameters.
  * @param first number of the first parameter
  */
 export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
@@ -76,7 +77,8 @@ export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
     rows: `unnest(${columns.map(([, type], i) => `$${first + i}::${type}[]`).join(', ')})`,
     /** Assignments for `SET`, from the table alias that has the new values. */
     set: (row: string) => columns.map(([column]) => `${column} = ${row}.${column}`).join(', '),
-    values: (items: readonly Item[]) => columns.map(([, type, of]) => arrayOf(type, items.map(of))),
+    values: (items: readonly Item[]) =>
+      columns.map(([, type, of]) => arrayParameterOf(type, items.map(of))),
   }
 }
 
@@ -85,12 +87,13 @@ export interface RowsToInsert<Item = unknown> {
   table: string
   columns: ArrayColumns<Item>
   items: readonly Item[]
-  /** Clause after ON CONFLICT, made from the assignments of the new row's columns. The existing row is `t`. */
+  /** Returns what follows ON CONFLICT. `set` assigns all columns of the new row. The existing row is `t`. */
   onConflict?: (set: string) => string
 }
 
 /**
- * Inserts rows of a network in one statement, whose text does not depend on their number. Sends nothing without rows.
+ * Inserts rows of a network in one statement, whose text does not depend on the number of rows. Sends nothing without
+ * rows.
  * @returns how many rows it wrote
  */
 export async function insertRows<Item>(
@@ -106,8 +109,8 @@ export async function insertRows<Item>(
 }
 
 /**
- * Blocks of a chain whose rows are replaced: with `isConfirmed` all blocks before `block`, otherwise all blocks from
- * `block` on.
+ * Blocks of a chain whose unconfirmed rows are replaced: the blocks before `block` that are confirmed now
+ * (`isConfirmed`), or the unconfirmed blocks from `block` on.
  */
 export interface RewrittenBlocks {
   isConfirmed: boolean
@@ -117,21 +120,22 @@ export interface RewrittenBlocks {
 }
 
 /**
- * Rows made from EVM logs. `replaced`: SQL condition on the unconfirmed rows `t` to replace. `values` begin at `$3`.
+ * Rows made from a chain's blocks. `replaced`: SQL condition on the stored rows `t` to replace, which has to exclude
+ * confirmed rows. Its `values` begin at `$3`.
  */
-interface LogRows<Item> extends RowsToInsert<Item> {
+interface BlockRows<Item> extends RowsToInsert<Item> {
   replaced: string
   values: readonly unknown[]
 }
 
 /**
- * Deletes the unconfirmed rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows.
+ * Deletes the rows of the rewritten blocks that meet the condition `replaced`, and inserts the given rows.
  */
-export async function writeEvmLogRows<Item>(
+export async function replaceUnconfirmedRows<Item>(
   db: Queryable,
   network: Network,
   { isConfirmed, block, isKnownEmpty = false }: RewrittenBlocks,
-  { replaced, values, ...rows }: LogRows<Item>,
+  { replaced, values, ...rows }: BlockRows<Item>,
 ): Promise<void> {
   const text = `DELETE FROM ${rows.table} t WHERE network = $1 AND block ${isConfirmed ? '<' : '>='} $2 AND ${replaced}`
   await Promise.all([

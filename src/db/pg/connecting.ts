@@ -16,26 +16,26 @@ const POOL_TIMEOUT_MESSAGE = 'timeout exceeded when trying to connect'
 const TIMEOUT_PATTERN = /timeout/
 
 /**
- * Builds an error that names the server and the reason. The messages of `pg` and Node may hold the URL's password, or
- * name no server.
+ * Builds an error that names the server and the reason, because the messages of `pg` and Node name no server, or hold
+ * the URL's password.
  */
 export function connectionError(cause: Error, config: pg.PoolConfig): DatabaseConnectionError {
   const { max, application_name: name, connectionTimeoutMillis = 0 } = config
   const seconds = connectionTimeoutMillis / 1_000
   if (cause.message === POOL_TIMEOUT_MESSAGE)
     return new DatabaseConnectionError(
-      `no connection within ${seconds} s: all ${max} of the pool "${name}" are in use, or the database at ${placeOf(config)} takes none`,
+      `no connection within ${seconds} s: all ${max} of the pool "${name}" are in use, or the database at ${hostAndPortOf(config)} takes none`,
       cause,
     )
   const code = 'code' in cause ? String(cause.code) : ''
   const late = TIMEOUT_PATTERN.test(cause.message) ? `no connection within ${seconds} s` : null
   const why =
     late ?? describeDatabaseError(cause) ?? `it can not be reached (${code || cause.name})`
-  return new DatabaseConnectionError(`the database at ${placeOf(config)}: ${why}`, cause)
+  return new DatabaseConnectionError(`the database at ${hostAndPortOf(config)}: ${why}`, cause)
 }
 
 /** Host and port of a pool's URL, without its user, password and parameters. */
-function placeOf({ connectionString }: pg.PoolConfig): string {
+function hostAndPortOf({ connectionString }: pg.PoolConfig): string {
   const { hostname, port, searchParams } = new URL(connectionString ?? 'postgresql://localhost')
   const host = hostname || searchParams.get('host') || 'localhost'
   return `${decodeURIComponent(host)}:${port || '5432'}`

@@ -13,7 +13,7 @@ const NULL_LENGTH = -1
 /** Marks the end of the rows, in the place where each row has its number of fields. */
 const END_OF_ROWS = -1
 
-/** Functions that write a value after its length, by PostgreSQL type. */
+/** Functions by PostgreSQL type that write a value in binary form, after its length in bytes. */
 const FIELD_WRITERS: Readonly<Record<string, (sink: ByteSink, value: never) => void>> = {
   int2(sink, value: number) {
     sink.int32(2)
@@ -38,29 +38,31 @@ const FIELD_WRITERS: Readonly<Record<string, (sink: ByteSink, value: never) => v
   text: (sink, value: string) => FIELD_WRITERS.bytea!(sink, Buffer.from(value) as never),
 }
 
-/** Buffer of all calls: `encodeRows` does not wait, so no two calls use it at once. */
-const sink = new ByteSink()
+/**
+ * Buffer that all calls of `encodeRows` share, to save allocations. The function is synchronous, so they do not mix.
+ */
+const sharedSink = new ByteSink()
 
 /** Encodes rows in the binary form of COPY: each field after its length. */
 function encodeRows<Item>(network: Network, { columns, items }: RowsToInsert<Item>): Buffer {
   const code = NETWORK_CODE[network]
   const fields = columns.map(([, type, of]) => ({ write: FIELD_WRITERS[type]!, of }))
-  sink.clear()
-  sink.bytes(COPY_SIGNATURE)
-  sink.int32(0) // flags
-  sink.int32(0) // length of the header's extension
+  sharedSink.clear()
+  sharedSink.bytes(COPY_SIGNATURE)
+  sharedSink.int32(0) // flags
+  sharedSink.int32(0) // length of the header's extension
   for (const item of items) {
-    sink.int16(fields.length + 1)
-    sink.int32(2)
-    sink.int16(code)
+    sharedSink.int16(fields.length + 1)
+    sharedSink.int32(2)
+    sharedSink.int16(code)
     for (const { write, of } of fields) {
       const value = of(item)
-      if (value === null || value === undefined) sink.int32(NULL_LENGTH)
-      else write(sink, value as never)
+      if (value === null || value === undefined) sharedSink.int32(NULL_LENGTH)
+      else write(sharedSink, value as never)
     }
   }
-  sink.int16(END_OF_ROWS)
-  return sink.copy()
+  sharedSink.int16(END_OF_ROWS)
+  return sharedSink.copy()
 }
 
 /** Inserts many rows of a network by COPY. The client must not be in a pipeline. */

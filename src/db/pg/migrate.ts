@@ -9,11 +9,11 @@ import { type Queryable, readRows } from './rows.js'
 import { inTransactionWithRetries } from './tries.js'
 import { isLockTimeoutError } from './unavailable.js'
 
-/** Key of the advisory lock under which one process at a time migrates a database: "migr". */
-const LOCK_KEY = 0x6d696772
-/** Timeout of each query of a comparison, which reads two small tables. */
+/** Key of the advisory lock under which one process at a time migrates a database: "migr" in ASCII. */
+const MIGRATION_LOCK_KEY = 0x6d696772
+/** Timeout of each query of `compareSchema`. The queries read small tables. */
 const COMPARE_TIMEOUT_MS = 15_000
-/** Timeout of a statement's lock. While a migration waits for a lock, everybody else waits for the table. */
+/** Timeout of a statement's wait for a lock. While a migration waits, everybody else waits behind it for the table. */
 const LOCK_TIMEOUT_MS = 1_500
 /** Table of the applied migrations, each with the SHA-256 of its file in hex. */
 const MIGRATIONS_TABLE = 'migrations'
@@ -25,8 +25,8 @@ interface Migration {
 }
 
 /**
- * Name of a contract step: a migration that removes tables or columns. The name ends with the number of another
- * migration: versions that have that migration no longer use them.
+ * Name of a contract step: a migration that removes tables or columns. The name ends with the number of an earlier
+ * migration. Versions that have the earlier migration no longer use the removed tables and columns.
  */
 const CONTRACT_STEP_PATTERN = /_contract_(\d+)$/
 
@@ -54,7 +54,8 @@ export const MIGRATIONS_DIR = fileURLToPath(new URL('../../../prisma/migrations'
 /**
  * Applies the migrations of `dir` that the database of `url` does not have, in the order of their names. Each runs in a
  * transaction, for a new database all in one. Retries while other sessions use the tables. Concurrent callers wait for
- * each other. An up-to-date database is only read: it may be a standby, and the role may have no right to create tables.
+ * each other. An up-to-date database is only read: it may be a standby, and the role may have no right to create
+ * tables.
  * @returns names of the migrations applied now; empty when the database was up to date
  * @throws Error when an applied migration was edited, or belongs to a version that this version can't run beside; when
  * the role may not migrate; when other sessions use the tables for about a minute; and when SQL fails. Then nothing of
@@ -71,14 +72,14 @@ export async function migrate(url: string, dir = MIGRATIONS_DIR): Promise<string
 
 async function applyNext(client: pg.Client, dir: string): Promise<string[]> {
   await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`)
-  await client.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY])
+  await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY])
   await client
     .query(`CREATE TABLE IF NOT EXISTS ${MIGRATIONS_TABLE} (
     name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
     .catch(explainForbidden)
   const { missing, isNew } = await compareMigrations(client, dir)
   const next = isNew ? missing : missing.slice(0, 1)
-  for (const migration of next) await apply(client, migration)
+  for (const migration of next) await applyMigration(client, migration)
   return next.map(({ name }) => name)
 }
 
@@ -94,7 +95,7 @@ function explainForbidden(error: pg.DatabaseError): never {
 
 /**
  * Compares the database's migrations with those of `dir`, without changes to the database.
- * @throws Error as `migrate`
+ * @throws Error when an applied migration was edited; FatalError when this version can't run on the database
  */
 export async function compareSchema(
   url: string,
@@ -192,7 +193,10 @@ function readMigrations(dir: string): Migration[] {
   })
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+async function applyMigration(
+  client: pg.Client,
+  { name, sql, checksum }: Migration,
+): Promise<void> {
   await client.query(sql).catch((error: Error) => {
     throw isLockTimeoutError(error)
       ? error

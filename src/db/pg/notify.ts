@@ -1,11 +1,11 @@
 import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
-import { createLoopWaker, pauseUntilSignal } from '../../ops/notify.js'
+import { createLoopWaker, pauseUntilSignal } from '../../ops/waiting.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
 import { prepared, type Queryable, readRows } from './rows.js'
 import { assertTakesWrites } from './unavailable.js'
 
-/** Channel on which processes notify each other. A notification's payload is the network that changed. */
+/** Channel on which processes notify each other. A notification's payload begins with the network that changed. */
 export const NOTIFY_CHANNEL = 'clusterd'
 /** Suffix of a payload, after the network, for a notification that only a chain's head changed. */
 const BLOCK_SUFFIX = ' block'
@@ -24,8 +24,8 @@ export async function notifyBlock(db: Queryable, network: Network): Promise<void
 
 /**
  * What a notification's payload reports about a network: `block` if only a chain's head changed, `notify` for any other
- * change, null for nothing. The empty payload means that notifications may have been lost, and counts as a change of
- * each network.
+ * change, and null if the payload is of another network, or of the end of a leadership. The empty payload means that
+ * notifications may have been lost, and counts as a change of each network.
  */
 export function parseNotificationPayload(
   network: Network,
@@ -44,12 +44,10 @@ export const leadershipEndNotification = (network: Network): [string, string] =>
   `${network} lead`,
 ]
 
-/**
- * Pause between two polls on the listener's connection, ms: `POLL_PAUSE_MS`. A notification shortens it, to no less
- * than `MIN_POLL_PAUSE_MS`.
- */
-const MIN_POLL_PAUSE_MS = 50
+/** Pause between two polls on the listener's connection, ms. */
 const POLL_PAUSE_MS = 1_000
+/** Shortest pause between two polls, ms: a notification ends the pause early, but not before this time. */
+const MIN_POLL_PAUSE_MS = 50
 /** Timeout of answers on the listener's connection, ms. */
 const ANSWER_LIMIT_MS = 3_000
 /** Least time between the beginnings of two attempts to listen, ms. */
@@ -62,11 +60,11 @@ export interface ListenerOptions {
   loops: WorkerLoops
   onError: (error: Error) => void
   /**
-   * Called when the listener has a new connection because the previous one broke or fell silent, or its server took no
-   * writes any more.
+   * Called when the listener has a new connection in place of one that failed (see `createListener`). Not called for
+   * the first connection.
    */
   onRenewed?: () => void
-  /** Called before each poll of the connection: about once a second, and soon after a notification. */
+  /** Called before each poll of the connection: about once a second, and soon after a change other than a new head. */
   onWake?: () => void
 }
 

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 
-/** Anything that runs a query: a pool, or a client in a transaction. */
+/** Anything that runs a query: a pool, a single connection, or the sender that `inPipeline` passes on. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-/** Pools and connections that go through a pooler such as PgBouncer. Their statements are sent unnamed. */
+/** Pools, connections and senders that go through a pooler such as PgBouncer. Their statements are sent unnamed. */
 export const connectionsThroughPooler = new WeakSet<object>()
 
 /** Socket of a connection, which the driver's types do not declare. */
@@ -17,7 +17,8 @@ const IN_FAILED_TRANSACTION = '25P02'
 /**
  * Sends statements of a transaction in one write, for one round trip, and waits for all answers. After a failure the
  * server skips the remaining statements.
- * @param send issues all queries before it awaits anything
+ * @param send issues all queries before it awaits anything, and returns their promises
+ * @throws the error of the first statement that failed
  */
 export async function inPipeline<T extends readonly unknown[]>(
   client: pg.ClientBase,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import '../../ops/addressAttempts.js'
-import { withTimeout } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/waiting.js'
 import { connectionError, PoolWithClearErrors } from './connecting.js'
 import { connectionsThroughPooler, inPipeline, type Queryable, socketOf } from './pipeline.js'
 import {
@@ -42,19 +42,20 @@ const resultTypes: pg.CustomTypesConfig = {
 
 export interface PoolOptions extends Omit<SessionLimits, 'lockTimeoutMs'> {
   url: string
+  /** Maximum number of connections. */
   max: number
   /** Name in pg_stat_activity, to which the pool adds a suffix. */
   applicationName: string
   /** True if connections go through a pooler. A pooler supports neither start-up parameters nor named statements. */
   isPooled?: boolean
   /**
-   * Timeout of an answer and of a new connection; locks time out after half of it. Set it only for work that is
-   * retried: slow statements fail.
+   * Timeout of an answer and of a new connection, ms. Locks time out after half of it. Set it only for work that is
+   * retried, because slow statements fail.
    */
   answerMs?: number
-  /** Timeout of a new connection, in place of `answerMs`. */
+  /** Timeout of a new connection, in place of `answerMs`, ms. */
   connectMs?: number
-  /** Timeout of an answer, in place of `answerMs`. */
+  /** Timeout of an answer, in place of `answerMs`, ms. */
   queryLimitMs?: number
 }
 
@@ -68,16 +69,17 @@ export function dropConnections(pool: pg.Pool): void {
   for (const client of openConnections.get(pool) ?? []) socketOf(client).destroy()
 }
 
-/** Statements that begin a transaction, by pool. */
+/** Statements that begin a transaction, by pool: BEGIN, and behind a pooler the session's settings. */
 const beginStatements = new WeakMap<pg.Pool, readonly string[]>()
 const beginStatementsOf = (pool: pg.Pool): readonly string[] =>
   beginStatements.get(pool) ?? [BEGIN_STATEMENT]
 
 /**
- * Lock timeout, ms; 0 for none. Half of `answerMs`, otherwise `LOCK_SHARE` of the time for which a frozen client may
- * hold a lock. With a longer timeout, the waiting statements of a frozen process get the row one after the other, and
- * each holds it for that time again. PostgreSQL waits for a row in two stages, for the row's queue and for the
- * transaction that holds it, and applies the timeout to each.
+ * Lock timeout, ms. It is half of `answerMs`. Without `answerMs` it is `LOCK_SHARE` of `idleTransactionMs`, the time
+ * for which a frozen process may hold a lock, and without both it is 0 (none). With a longer timeout, the waiting
+ * statements of a frozen process would get the row one after the other, and each would hold it for that time again.
+ * PostgreSQL waits for a row in two stages, for the row's queue and for the transaction that holds it, and applies the
+ * timeout to each.
  */
 function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number {
   if (answerMs !== undefined) return Math.ceil(answerMs / 2)
@@ -85,12 +87,12 @@ function lockTimeoutOf({ answerMs, idleTransactionMs = 0 }: PoolOptions): number
 }
 
 /**
- * Lock timeout as a share of `idleTransactionMs`: two timeouts are shorter than the time for which a lock may be held
- * idle.
+ * Lock timeout as a share of `idleTransactionMs`. Below one half, so that the two stages of a wait end before a frozen
+ * process loses its lock.
  */
 const LOCK_SHARE = 0.45
 
-/** A pool that runs single queries by `query`, and transactions on the given pool. */
+/** Makes a view of a pool that runs single queries by the function `query`, and transactions on the pool itself. */
 export function poolWithQuery(
   pool: pg.Pool,
   query: (config: pg.QueryConfig) => Promise<unknown>,
@@ -115,8 +117,8 @@ const KEEP_ALIVE_MS = 5_000
 const CLOSE_LIMIT_MS = 1_000
 
 /**
- * Settings that make the server notice a dead client. Some platforms do not support all of them, so each statement may
- * fail on its own.
+ * Statements that set how soon the server notices a dead client. A platform may not support all of the settings, so
+ * each statement may fail alone.
  */
 const DEAD_CLIENT_SETTINGS = [
   `SELECT set_config('tcp_keepalives_idle', '5', false), set_config('tcp_keepalives_interval', '2', false),
@@ -124,7 +126,7 @@ const DEAD_CLIENT_SETTINGS = [
   `SET client_connection_check_interval = '2s'`,
 ]
 
-/** Makes the server notice when this client, its host or the network path fails. */
+/** Makes the server notice soon when this client, its host or the network path fails. */
 async function makeServerNoticeDeadClient(client: pg.ClientBase): Promise<void> {
   for (const setting of DEAD_CLIENT_SETTINGS) await client.query(setting).catch(() => {})
 }
@@ -186,9 +188,9 @@ export function createPool(
 type SingleStatement = readonly [statement: string | pg.QueryConfig, values?: unknown[]]
 
 /**
- * Makes a pool repeat a single statement once, on another connection, if the statement only reads and its failure was
- * momentary. The pool drops the connection on which a statement failed. The second attempt is a read-only transaction,
- * in which PostgreSQL refuses a statement that writes.
+ * Makes a pool run a single statement again, on another connection, after a momentary failure. The pool drops the
+ * connection on which the statement failed. The second attempt is a read-only transaction, in which PostgreSQL refuses
+ * a statement that writes: then the first error is thrown.
  */
 function repeatReads(pool: pg.Pool): void {
   const query: (...single: SingleStatement) => Promise<pg.QueryResult> = pool.query.bind(pool)
@@ -203,10 +205,10 @@ function repeatReads(pool: pg.Pool): void {
 }
 
 /**
- * Runs a statement in a read-only transaction. Tries again if the connection is broken: idle connections often break
- * together.
+ * Runs a statement in a read-only transaction. Tries again if the connection is broken, since idle connections often
+ * break together.
  * @param attemptsLeft number of further attempts
- * @throws if the text writes, or has several statements
+ * @throws errors of PostgreSQL, also where the text writes or has several statements
  */
 async function readAgain(
   pool: pg.Pool,
@@ -239,7 +241,7 @@ export interface ConnectionOptions {
   url: string
   /** Name in pg_stat_activity. */
   applicationName: string
-  /** Timeout of an answer. Absent: none. */
+  /** Timeout of an answer, ms. Absent: none. */
   answerMs?: number
   /**
    * True for the check whether a pooler stands between this process and PostgreSQL. Such a session changes no setting
@@ -248,7 +250,7 @@ export interface ConnectionOptions {
   isProbe?: boolean
 }
 
-/** Time after the client's timeout at which the server ends the statement too, ms. */
+/** How long after the client's timeout the server ends the statement too, ms. */
 const SERVER_TIMEOUT_MARGIN_MS = 1_000
 
 /**
@@ -285,7 +287,7 @@ export async function withConnection<T>(
   }
 }
 
-/** Number of connections that the server has left for roles without superuser rights. */
+/** How many more connections the server accepts from roles without superuser rights. */
 export async function countFreeConnections(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ free: number }>(
     `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -303,8 +305,8 @@ export interface Deadline {
 }
 
 /**
- * Runs a READ COMMITTED transaction and releases its connection. A connection that broke, or leads to a read-only
- * server such as a demoted primary, is destroyed.
+ * Runs a READ COMMITTED transaction and releases its connection. Destroys a connection that is of no more use: it
+ * broke, did not answer, lost its prepared statements, or leads to a read-only server such as a demoted primary.
  */
 export const inTransaction = <T>(
   pool: pg.Pool,
@@ -317,20 +319,20 @@ export const inTransaction = <T>(
  */
 type CommitEarly = (db: Queryable) => Promise<void>
 
-/** A transaction that may take two round trips, where `inTransaction` takes at least four. */
+/** A transaction that reads, and then writes what depends on it, in two round trips. `inTransaction` takes four. */
 export interface PipelinedTransaction<Reads extends readonly unknown[], T> {
   /**
-   * Statements that are sent together with BEGIN. They only read and lock: if BEGIN fails, they run nevertheless, each
-   * in a transaction of its own.
+   * Statements that are sent together with BEGIN. They may only read and lock, because they also run if BEGIN fails,
+   * each in a transaction of its own.
    */
   reads: (db: Queryable) => readonly [...{ [Key in keyof Reads]: Promise<Reads[Key]> }]
   /**
-   * Work of the transaction. It may call `commit` to save a round trip; otherwise COMMIT follows once the work is done.
+   * Work of the transaction. It may call `commit` to save a round trip. Otherwise COMMIT follows once the work is done.
    * With `patience`, `commit` does nothing: the last statements may take longer than the caller waits, and then nothing
    * may be committed.
    */
   work: (client: pg.PoolClient, read: Reads, commit: CommitEarly) => Promise<T>
-  /** After this deadline nothing is committed, and running statements are ended. */
+  /** After this deadline nothing is committed, and the server ends running statements. */
   patience?: Deadline | undefined
 }
 
@@ -377,9 +379,9 @@ export async function inPipelinedTransaction<Reads extends readonly unknown[], T
 }
 
 /**
- * Commits.
- * @throws NotReplicatedError where somebody cancelled the wait for a synchronous standby. The server reports success
- * then.
+ * Sends COMMIT by `db`, which is the client or its pipeline.
+ * @throws NotReplicatedError where somebody cancelled the wait for a synchronous standby, since the server then reports
+ * success with a notice
  */
 async function commit(client: pg.PoolClient, db: Queryable): Promise<void> {
   let isReplicated = true
@@ -396,6 +398,6 @@ async function commit(client: pg.PoolClient, db: Queryable): Promise<void> {
   }
 }
 
-/** Timeout of each statement of a transaction. At least 1 ms, since 0 means none. */
+/** SQL: sets the timeout of each statement of a transaction. At least 1 ms, since 0 means none. */
 const statementTimeoutSql = ({ leftMs }: Deadline): string =>
   `SET LOCAL statement_timeout = ${Math.max(1, Math.floor(leftMs()))}`

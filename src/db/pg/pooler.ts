@@ -3,8 +3,8 @@ import { withConnection } from './pool.js'
 const ANSWER_LIMIT_MS = 3_000
 
 /**
- * Detects a pooler by the backend process id, which a pooler makes up. Notifications and session locks do not work
- * through a pooler.
+ * Detects a pooler: the process id that it gives to clients is not that of the server's process. Notifications and
+ * session locks do not work through a pooler.
  * @throws Error where the URL leads to a pooler
  */
 export async function assertNoPooler(url: string): Promise<void> {

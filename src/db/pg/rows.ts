@@ -12,12 +12,13 @@ import { connectionsThroughPooler, type Queryable } from './pipeline.js'
 
 export type { Queryable }
 
+/** Key of a row of `chains`. */
 export interface ChainRowKey {
   network: Network
   chain: number
 }
 
-type PlainValue<T> = T extends bigint
+type DecodedValue<T> = T extends bigint
   ? number
   : T extends Prisma.Decimal
     ? bigint
@@ -30,7 +31,7 @@ type PlainValue<T> = T extends bigint
  * network by its name.
  */
 export type DecodedRow<Model> = {
-  [Key in keyof Model]: Key extends 'network' ? Network : PlainValue<Model[Key]>
+  [Key in keyof Model]: Key extends 'network' ? Network : DecodedValue<Model[Key]>
 }
 
 /** A statement that the server parses and plans once per connection, under the statement's name. Made by `prepared`. */
@@ -42,8 +43,8 @@ export interface PreparedText {
 export type Statement = string | PreparedText
 
 /**
- * Prepares a text on each connection that runs it. The name is the SHA-256 of the text, in 43 of the 63 bytes that
- * PostgreSQL keeps of a name: the driver refuses a second text under a name.
+ * Makes a statement that is prepared on each connection that runs it. The name is the SHA-256 of the text, because the
+ * driver refuses another text under the same name. Its 43 bytes fit into the 63 that PostgreSQL keeps of a name.
  */
 export const prepared = (text: string): PreparedText => ({
   name: createHash('sha256').update(text).digest('base64url'),
@@ -75,8 +76,8 @@ async function runStatement(
 
 /**
  * Runs a statement.
- * @returns the rows as objects: column `created_ms` is property `createdMs`, and `network` is the network's name, so a
- * row's type is the domain's type
+ * @returns the rows as objects: the column `created_ms` is the property `createdMs`, and `network` is the network's
+ * name
  * @throws RangeError for an unknown network; errors of the driver
  */
 export async function readRows<Row>(

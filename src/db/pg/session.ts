@@ -38,9 +38,9 @@ function settingsOf(limits: SessionLimits): Record<string, string> {
     // public rows, and reads private rows (test/privacy/twins.test.ts). No index of ours needs bitmaps.
     enable_bitmapscan: onOff(!isByIndex),
     plan_cache_mode: isByIndex ? 'force_generic_plan' : 'auto',
-    // a lower value rounds the times of rate-limit buckets, which are floating-point numbers
+    // 0 or less would round the times of rate-limit buckets, which are floating-point numbers
     extra_float_digits: '1',
-    // the driver's text format of arrays and bytes relies on the next settings
+    // the driver's text format of arrays and bytes relies on the next two settings
     array_nulls: 'on',
     standard_conforming_strings: 'on',
     TimeZone: 'UTC',
@@ -57,7 +57,7 @@ const OVERRIDING_URL_PARAMETERS = [
   'query_timeout',
 ]
 
-/** A URL without the parameters that we set, and the start-up options that it had. */
+/** A URL without the parameters that would override ours, and the start-up options (`options`) that it had. */
 function withoutOverridingParameters(text: string): { connectionString: string; options: string } {
   const url = new URL(text)
   const options = url.searchParams.get('options') ?? ''
@@ -66,8 +66,8 @@ function withoutOverridingParameters(text: string): { connectionString: string; 
 }
 
 /**
- * Configuration of a session behind a pooler, which refuses start-up options. Each transaction applies the settings
- * instead (`transactionSettingsSql`).
+ * Configuration of a session without start-up options, which a pooler refuses. A pool behind a pooler applies the
+ * settings in each transaction instead (`transactionSettingsSql`).
  */
 export function poolerSessionConfig(url: string, applicationName: string): pg.ClientConfig {
   const { connectionString } = withoutOverridingParameters(url)
@@ -99,7 +99,7 @@ const durableCommitsSql = (isLocal: boolean): string =>
   `set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), ${isLocal})`
 
 /**
- * The settings as a statement that holds until the end of a transaction: behind a pooler, the next transaction may use
+ * SQL: applies the settings until the end of the transaction, since behind a pooler the next transaction may use
  * another session.
  */
 export function transactionSettingsSql(limits: SessionLimits): string {
@@ -126,7 +126,7 @@ const PIN_SCHEMA_SQL = `WITH found AS (
     (SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'transaction_timeout'),
     ${durableCommitsSql(false)}`
 
-const pinnedSchemas = new WeakMap<object, string>()
+const schemaOfSession = new WeakMap<object, string>()
 
 /** The role may not use the schema of the tables. PostgreSQL itself would report missing tables. */
 class ForbiddenSchemaError extends Error {
@@ -140,8 +140,10 @@ export async function pinSchema(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ schema: string; may_use: boolean }>(PIN_SCHEMA_SQL)
   const { schema, may_use: mayUse } = rows[0]!
   if (!mayUse) throw new ForbiddenSchemaError(`permission denied for schema ${schema}`)
-  pinnedSchemas.set(client, schema)
+  schemaOfSession.set(client, schema)
 }
 
-/** Quoted name of the schema of the live tables, for a session whose `search_path` begins with another schema. */
-export const liveSchemaName = (client: object): string => pinnedSchemas.get(client) ?? 'public'
+/**
+ * Quoted name of the schema to which `pinSchema` set a session, also once its `search_path` begins with another one.
+ */
+export const liveSchemaName = (client: object): string => schemaOfSession.get(client) ?? 'public'

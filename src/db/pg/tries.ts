@@ -3,13 +3,13 @@ import type pg from 'pg'
 import { BEGIN_STATEMENT } from './session.js'
 
 const MAX_TRIES = 60
-const PAUSE_MS = 500
+const RETRY_PAUSE_MS = 500
 /** SQLSTATEs of a lock timeout and of a deadlock. */
 const LOCK_FAILURE_CODES = ['55P03', '40P01']
 
 /**
- * Runs work in a transaction, and repeats it after lock timeouts and deadlocks, at most `MAX_TRIES` times.
- * @throws Error after the last attempt; any other error of `work` at once
+ * Runs work in a transaction. Repeats it after lock timeouts and deadlocks, up to `MAX_TRIES` attempts in all.
+ * @throws Error after the last attempt; any other error of `work` immediately
  */
 export async function inTransactionWithRetries<T>(
   client: pg.ClientBase,
@@ -32,7 +32,7 @@ export async function inTransactionWithRetries<T>(
           },
         )
       // transactions that waited for the locks of this attempt run before the next attempt
-      await sleep(PAUSE_MS)
+      await sleep(RETRY_PAUSE_MS)
     }
   }
 }

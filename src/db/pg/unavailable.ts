@@ -1,7 +1,7 @@
 import { DATABASE_DRIVER_ERROR_PATTERN } from '../../ops/causes.js'
 import { sqlStateOf } from '../../ops/logger/databaseErrors.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
-import { withTimeout } from '../../ops/notify.js'
+import { withTimeout } from '../../ops/waiting.js'
 import type { Queryable } from './pipeline.js'
 
 /** SQLSTATEs and codes of Node for a connection that broke, or that the server ended. */
@@ -21,9 +21,9 @@ const MOMENTARY_CODE_PATTERN = /^(26000|4000[13]|40P01|53[0124]00|58...|XX...)$/
 const OUTAGE_CODE_PATTERN =
   /^(57P0[34]|57014|25P03|53300|55000|55P03|25006|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|E(HOST|NET)UNREACH)$/
 /** SQLSTATE of a missing feature, and of a prepared plan that is stale. */
-const NOT_SUPPORTED = '0A000'
+const NOT_SUPPORTED_CODE = '0A000'
 
-/** The clocks of this process and of the database differ, so neither can be trusted. */
+/** The clocks of this process and of the database differ by more than `MAX_CLOCK_SKEW_MS`, so neither is trusted. */
 class ClockError extends Error {
   override name = 'ClockError'
 }
@@ -75,52 +75,52 @@ export function assertClocksAgree(databaseMs: number): void {
     )
 }
 
-const isErrorWithCode =
+const createErrorCodeCheck =
   (code: string) =>
   (error: unknown): boolean =>
     error instanceof Error && 'code' in error && error.code === code
 
-export const isUniqueViolation = isErrorWithCode('23505')
+export const isUniqueViolation = createErrorCodeCheck('23505')
 /**
  * True if PostgreSQL refuses the values: SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation).
  */
 export const isRefusedValueError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code))
-export const isLockTimeoutError = isErrorWithCode('55P03')
+export const isLockTimeoutError = createErrorCodeCheck('55P03')
 /** True if a server is read-only, such as a standby. */
-export const isReadOnlyError = isErrorWithCode('25006')
+export const isReadOnlyError = createErrorCodeCheck('25006')
 
 /** Waits for a write that is not essential. Ignores the failure if the database is unavailable. */
 export const ignoreOutage = async (write: Promise<unknown>): Promise<void> =>
   void (await fallbackOnExpectedError(write, isDatabaseUnavailable, undefined))
 
 /** SQLSTATE of a server's error, otherwise Node's code. Empty without a code. */
-function codeOf(error: Error): string {
+function errorCodeOf(error: Error): string {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return sqlStateOf(error) ?? code
 }
 
 /** True if the connection broke, or the server ended it. */
 export const isBrokenConnectionError = (error: Error): boolean =>
-  BROKEN_CODE_PATTERN.test(codeOf(error)) || BROKEN_MESSAGE_PATTERN.test(error.message)
+  BROKEN_CODE_PATTERN.test(errorCodeOf(error)) || BROKEN_MESSAGE_PATTERN.test(error.message)
 
 /**
- * True if a read may succeed on another connection, at once. After timeouts and refused connections, a second attempt
- * would take as long, or be refused as well.
+ * True if a read may succeed immediately on another connection. After a timeout or a refused connection, a second
+ * attempt would take as long, or be refused as well.
  */
 export const isMomentaryError = (error: Error): boolean =>
   isBrokenConnectionError(error) ||
-  MOMENTARY_CODE_PATTERN.test(codeOf(error)) ||
-  codeOf(error) === NOT_SUPPORTED
+  MOMENTARY_CODE_PATTERN.test(errorCodeOf(error)) ||
+  errorCodeOf(error) === NOT_SUPPORTED_CODE
 
 /**
- * True if a session's prepared statement is gone, or planned for earlier columns of its table, so the session is of no
- * more use. PostgreSQL names the second case only by the function that reports it.
+ * True if a session is of no more use, because a prepared statement is gone, or was planned for earlier columns of its
+ * table. For the second case PostgreSQL has no code of its own, but names the function that reports it.
  */
 export const isStaleSessionError = (error: unknown): boolean =>
   error instanceof Error &&
-  (codeOf(error) === '26000' ||
-    (codeOf(error) === NOT_SUPPORTED &&
+  (errorCodeOf(error) === '26000' ||
+    (errorCodeOf(error) === NOT_SUPPORTED_CODE &&
       'routine' in error &&
       error.routine === 'RevalidateCachedQuery'))
 
@@ -128,7 +128,7 @@ export const isStaleSessionError = (error: unknown): boolean =>
 export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > 4) return false
   if (error instanceof ClockError || error instanceof NotReplicatedError) return true
-  const code = codeOf(error)
+  const code = errorCodeOf(error)
   if (
     [BROKEN_CODE_PATTERN, MOMENTARY_CODE_PATTERN, OUTAGE_CODE_PATTERN].some((codes) =>
       codes.test(code),
@@ -145,7 +145,7 @@ export function isDatabaseUnavailable(error: unknown, depth = 0): boolean {
   return isDatabaseUnavailable(error.cause, depth + 1)
 }
 
-/** Timeout of the reads for a page, as long as `/status` waits for the database. */
+/** Timeout of the reads for a page, ms: as long as `/status` waits for the database. */
 const PAGE_READ_TIMEOUT_MS = 3_000
 
 /**

@@ -18,7 +18,7 @@ import { holderOfNameSql } from './heldNames.js'
 import { oldestNameSql } from './lookups.js'
 import { publicWalletSql } from './publicWallets.js'
 
-/** A cluster as shown to a caller. Times in ms. Actors are stored addresses, null where private. */
+/** A cluster as shown to a caller. Times are Unix ms. Actors are stored addresses, null where private. */
 export interface ClusterForViewer {
   id: Buffer
   createdMs: number
@@ -32,7 +32,7 @@ interface ClusterWallet {
   isVerified: boolean
   isPrivate: boolean
   isBackedUp: boolean
-  /** Null in a mirror, which has no evidence. */
+  /** Null in a mirror, which does not know the evidence of wallets. */
   evidence: EvidenceMark | null
   createdMs: number
   updatedMs: number
@@ -53,11 +53,14 @@ interface ClusterWalletRow extends Omit<ClusterWallet, 'address'> {
   updatedBody: Buffer | null
 }
 
-/** Maximum number of a wallet's public changes, from its addition on, that are searched for a bid that won. */
-const SEARCHED_CHANGES = 32
-/** First two bytes of the effects of a bid that won. The holder's serial follows them. */
+/** Maximum number of a wallet's public entries, from its addition on, that are searched for a bid that won. */
+const SEARCHED_ENTRIES = 32
+/** First two bytes of the effects of a bid that won, in hex. The serial of the name's holder follows them. */
 const WON_EFFECTS_PREFIX_HEX = Buffer.of(1, BID_OUTCOME.won).toString('hex')
-/** SQL: mark of the evidence that wallet `w` belongs to cluster `c`. `created` is the journal entry that added `w`. */
+/**
+ * SQL: the `EvidenceMark` that shows how wallet `w` proved that it belongs to cluster `c`. `created` is the journal
+ * entry that added `w`, and `h` the head.
+ */
 const evidenceMarkSql = (
   l: PartitionNames,
 ): string => `CASE WHEN h.proved_block IS NOT NULL THEN NULL
@@ -65,7 +68,7 @@ const evidenceMarkSql = (
     WHEN w.verified AND EXISTS (SELECT FROM (
       SELECT j.kind, j.effects FROM ${l.journal} j WHERE j.network = ${l.network} AND j.generation = h.generation
         AND j.actor = w.address AND j.public_count > 0 AND j.public_first >= created.public_first
-      ORDER BY j.public_first LIMIT ${SEARCHED_CHANGES}
+      ORDER BY j.public_first LIMIT ${SEARCHED_ENTRIES}
     ) j WHERE j.kind = ${ENTRY_KIND.bid} AND substring(j.effects FROM 1 FOR 10) = '\\x${WON_EFFECTS_PREFIX_HEX}'::bytea || int8send(c.serial)) THEN 'registered'
     ELSE 'unsigned' END`
 
@@ -101,7 +104,7 @@ const clusterForViewerSql = (l: PartitionNames, serial: string, viewer: string):
 
 /**
  * Makes a function that reads a cluster by a key. If the wallet `viewer` (stored address) is verified in the cluster,
- * the result includes private wallets.
+ * the result includes private wallets. The function returns null where no cluster has the key.
  * @param serial SQL that finds the cluster's serial by the key (`$1`)
  */
 function createClusterReader<Key>(serial: (l: PartitionNames) => string) {
@@ -152,8 +155,8 @@ export interface Invitation {
 }
 
 /**
- * Clusters that list an address in public in which the address is not verified, newest wallet row first. So old
- * invitations of strangers can't displace a new one.
+ * Clusters that list an address in public, though it is not verified there. The newest wallet row comes first, so that
+ * old invitations of strangers can't displace a new one.
  */
 export const findInvitations = prepareStatement<Invitation, [address: Buffer, limit: number]>(
   (l) => `SELECT c.id AS cluster_id, held.name AS cluster_name, w.name AS wallet_name FROM (
@@ -166,7 +169,7 @@ export const findInvitations = prepareStatement<Invitation, [address: Buffer, li
     ORDER BY w.created_seq DESC, w.cluster DESC`,
 )
 
-/** Returns the given id if a cluster has this id, else null. */
+/** The given id (32 bytes) if a cluster has it, otherwise null. */
 export const findKnownClusterId = prepareSingleValue<Buffer, [id: Buffer]>(
   (l) => `SELECT id FROM ${l.clusters} WHERE network = ${l.network} AND id = $1`,
 )
@@ -203,8 +206,8 @@ function clusterFromRows(rows: readonly ClusterWalletRow[]): ClusterForViewer | 
 }
 
 /**
- * The actor in the body of a signed change of a cluster, null for other entries. The public `updatedBy` may show
- * another wallet in place of a private actor.
+ * The actor in the body of a signed change of a cluster, null for other entries. The entry's public actor may be
+ * another wallet, shown in place of a private one.
  */
 function actorInBody(code: number | null, body: Buffer | null): Buffer | null {
   if (code === null || !body) return null

@@ -28,7 +28,7 @@ const readCurrentRules = prepareSingleValue<Buffer>(
     WHERE h.network = ${l.network}`,
 )
 
-/** Current rules of a community. Null when the canonical name is not a community. */
+/** Current rules of a community, by its canonical name. Null if the name is not a community. */
 export async function findCommunityRules(
   db: Queryable,
   network: Network,
@@ -42,7 +42,7 @@ const nextCommunitySql = (l: PartitionNames, after: string): string =>
   `SELECT name FROM ${l.communities} WHERE network = ${l.network} AND name > ${after} ORDER BY name LIMIT 1`
 
 const readCommunities = prepareStatement<{ name: string }>(
-  // one index probe for each community: the table has a row for each change of a community's rules
+  // Probes the index once for each community. A plain scan would read a row for each change of a community's rules.
   (l) => `WITH RECURSIVE found AS (
       (${nextCommunitySql(l, '$1')})
       UNION ALL
@@ -53,7 +53,7 @@ const readCommunities = prepareStatement<{ name: string }>(
 
 /**
  * A page of the names that are communities, in ASCII order.
- * @param after last name of the previous page
+ * @param after last name of the previous page; empty for the first page
  */
 export async function findCommunities(
   db: Queryable,
@@ -65,13 +65,13 @@ export async function findCommunities(
 }
 
 /**
- * Maximum number of payers returned for a name: the caller may need twenty calls to a chain for each. A later payer who
- * loses the name is refunded.
+ * Maximum number of payers returned for a name, since the caller may make twenty calls to chains for each. So a name
+ * may look free although a further payer gets it. Whoever pays for it then gets a refund.
  */
 const MAX_PAYERS = 8
 
 /**
- * SQL condition on `n`, a row of a name below a community: the payment that bought it was refused or reclaimed, so the
+ * SQL condition on a row `n` of `community_names`: the payment that bought the name was refused or reclaimed, so the
  * next payment gets the name.
  */
 const isFreedSql = (l: PartitionNames): string => `EXISTS (SELECT FROM payments was
@@ -88,9 +88,9 @@ const readFreedNames = prepareStatement<{ id: Buffer; seq: number }>(
 )
 
 /**
- * Finds names of the given payments that are free again: an earlier payment bought the name, and was then refused or
- * reclaimed.
- * @returns sequence numbers of the earlier payments, by the ids of the given payments
+ * Finds out which of the given payments are for a name that is free again: an earlier payment bought it, and was then
+ * refused or reclaimed.
+ * @returns sequence number of the earlier payment's journal entry, by the id of the given payment (`mapKey`)
  */
 export async function findFreedNames(db: Queryable, network: Network, ids: readonly Buffer[]) {
   return new Map((await readFreedNames(db, network, ids)).map(({ id, seq }) => [mapKey(id), seq]))
@@ -117,8 +117,8 @@ const readAvailability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }
 
 /**
  * Whether a name below a community is taken: it is registered, or a public wallet of the community's cluster has it. If
- * names have a price, a registration whose payment was refused or reclaimed does not count.
- * `payers` are stored addresses of the first payers whose pending payment for the name covers one of the prices.
+ * names have a price, a registration whose payment was refused or reclaimed does not count. `payers` are stored
+ * addresses of those whose pending payment for the name covers one of the prices, earliest first, at most `MAX_PAYERS`.
  */
 export async function readCommunityNameAvailability(
   db: Queryable,
@@ -147,6 +147,7 @@ const readRights = prepareSingleRow<CallerRights>((l) => {
         AND NOT ${isFreedSql(l)}) AS is_held`
 })
 
+/** What decides whether a caller may register a name below a community for a wallet. */
 interface CallerRights {
   /** True if the caller is verified in the cluster that holds the community. */
   isOwner: boolean
@@ -170,7 +171,7 @@ export async function readCallerRights(
   return (await readRights(db, network, community, caller, wallet, name))!
 }
 
-/** A name below a community that an address owns. Times in ms. */
+/** A name below a community that an address owns. `atMs`: time of the registration, Unix ms. */
 export interface OwnedCommunityName {
   community: string
   name: string
@@ -186,9 +187,9 @@ export interface OwnedCommunityName {
   by: Buffer | null
 }
 
-type RecordRow = Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }
+type OwnedCommunityNameRow = Omit<OwnedCommunityName, 'paid'> & { kind: number; body: Buffer }
 
-const recordSql = (l: PartitionNames): string =>
+const communityNamesSql = (l: PartitionNames): string =>
   `SELECT n.community, n.name, n.address, c.serial AS cluster, c.id AS cluster_id, j.at_ms, j.actor AS by, j.kind, j.body
     FROM ${l.community_names} n
     JOIN journal_heads h ON h.network = ${l.network}
@@ -197,11 +198,15 @@ const recordSql = (l: PartitionNames): string =>
     LEFT JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     WHERE n.network = ${l.network}`
 
-const readRecordsOfAddress = prepareStatement<RecordRow>(
-  (l) => `${recordSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
+const readRecordsOfAddress = prepareStatement<OwnedCommunityNameRow>(
+  (l) => `${communityNamesSql(l)} AND n.address = $1 AND n.seq > $2 ORDER BY n.seq LIMIT $3`,
 )
 
-const recordFromRow = ({ kind, body, ...name }: RecordRow): OwnedCommunityName => ({
+const communityNameFromRow = ({
+  kind,
+  body,
+  ...name
+}: OwnedCommunityNameRow): OwnedCommunityName => ({
   ...name,
   paid: entryKindOfCode(kind) === 'pay_community_name' ? decodePayment(body).payment : null,
 })
@@ -213,11 +218,12 @@ export async function findOwnedCommunityNames(
   address: Buffer,
   { after, limit }: JournalPageRequest,
 ): Promise<OwnedCommunityName[]> {
-  return (await readRecordsOfAddress(db, network, address, after, limit)).map(recordFromRow)
+  return (await readRecordsOfAddress(db, network, address, after, limit)).map(communityNameFromRow)
 }
 
-const readRecordsOfCommunity = prepareStatement<RecordRow>(
-  (l) => `${recordSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
+const readRecordsOfCommunity = prepareStatement<OwnedCommunityNameRow>(
+  (l) =>
+    `${communityNamesSql(l)} AND n.community = $1 AND n.name = ANY ($2::text[]) ORDER BY n.name`,
 )
 
 /** Records of the given names below a community that have an owner, in ASCII order. */
@@ -227,7 +233,7 @@ export async function findCommunityNameRecords(
   community: string,
   names: readonly string[],
 ): Promise<OwnedCommunityName[]> {
-  return (await readRecordsOfCommunity(db, network, community, names)).map(recordFromRow)
+  return (await readRecordsOfCommunity(db, network, community, names)).map(communityNameFromRow)
 }
 
 /**
@@ -249,8 +255,8 @@ const readNamesOfVerifiedWallet = prepareStatement<{ name: string }>(
 )
 
 /**
- * Selects the names in whose clusters a wallet is publicly verified. Private membership does not count: a name below a
- * community that is granted because of a private membership would reveal that membership.
+ * Returns those of the given names that are held by the cluster in which a wallet is publicly verified. Private
+ * membership does not count: a name below a community that is granted because of a private membership would reveal it.
  * @param address stored form
  * @param names canonical names of clusters
  */

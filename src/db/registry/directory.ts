@@ -7,25 +7,25 @@ import { journalEntrySql, prepareSingleRow, prepareStatement } from '../journal/
 import type { Queryable } from '../pg/rows.js'
 import { nameHolderSql } from './heldNames.js'
 
-/** Items per page of a directory, and the highest offset of a page. */
+/** Items per page of a directory, and the highest offset of a page, in items from 0. */
 export const DIRECTORY_PAGE_ITEMS = 50
 export const MAX_DIRECTORY_OFFSET = 10_000
-/** Number of items that the pages of a directory can show. Matches of a text are counted up to this number. */
+/** How many items all pages of a directory can show. Names that begin with a text are counted up to this number. */
 export const MAX_DIRECTORY_ITEMS = MAX_DIRECTORY_OFFSET + DIRECTORY_PAGE_ITEMS
 
 export interface NameListPage {
-  /** Length of the list. */
+  /** Number of names on all pages. */
   total: number
   names: string[]
 }
 
-/** SQL: column with a part of an ordered list of names, from offset `$1` on, at most `$2` names. */
-const pageSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
+/** SQL: column with the page of an ordered list of names that begins at offset `$1`, at most `$2` names. */
+const namePageSql = (names: string): string => `ARRAY(${names} OFFSET $1 LIMIT $2) AS names`
 
 const readNewestNames = prepareSingleRow<NameListPage>((l) => {
   const won = `FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`
   return `SELECT h.names + (SELECT count(*) ${won} AND seq > h.names_seq) AS total,
-      ${pageSql(`SELECT name ${won} ORDER BY seq DESC`)}
+      ${namePageSql(`SELECT name ${won} ORDER BY seq DESC`)}
     FROM journal_heads h WHERE h.network = ${l.network}`
 })
 
@@ -37,11 +37,11 @@ export const findNewestNames = async (
   limit: number,
 ): Promise<NameListPage> => (await readNewestNames(db, network, offset, limit))!
 
-// a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
+// A range, because in LIKE `_` would match any character. It ends at `~`, which sorts after all characters of names.
 const namesBeginningSql = (
   names: string,
 ): string => `WITH found AS MATERIALIZED (SELECT name FROM ${names} AND name >= $3 AND name < $3 || '~' ORDER BY name LIMIT ${MAX_DIRECTORY_ITEMS})
-  SELECT (SELECT count(*) FROM found) AS total, ${pageSql('SELECT name FROM found')}`
+  SELECT (SELECT count(*) FROM found) AS total, ${namePageSql('SELECT name FROM found')}`
 
 const readClusterNamesBeginning = prepareSingleRow<NameListPage>((l) =>
   namesBeginningSql(`${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}`),
@@ -66,10 +66,10 @@ export const findNamesBeginning = async (
     ? await readClusterNamesBeginning(db, network, offset, limit, cluster)
     : await readCommunityNamesBeginning(db, network, offset, limit, wallet, cluster))!
 
-/** A name of a cluster, with its winning bid. Times in ms. */
+/** A name of a cluster, with the amount of its winning bid. Times are Unix ms. */
 export interface ClusterNameRecord {
   name: string
-  /** Serial of the holder. */
+  /** Serial of the cluster that holds the name. */
   cluster: number
   clusterId: Buffer
   amountWei: bigint
@@ -79,7 +79,9 @@ export interface ClusterNameRecord {
   updatedBy: Buffer | null
 }
 
-const readRecords = prepareStatement<Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }>(
+const readClusterNameRecords = prepareStatement<
+  Omit<ClusterNameRecord, 'amountWei'> & { amount: Buffer }
+>(
   (
     l,
   ) => `SELECT n.name, c.serial AS cluster, c.id AS cluster_id, substring(created.body FROM ${BID_OFFSETS.amount + 1} FOR 32) AS amount,
@@ -99,7 +101,7 @@ export async function findClusterNameRecords(
   network: Network,
   names: readonly string[],
 ): Promise<Map<string, ClusterNameRecord>> {
-  const rows = await readRecords(db, network, names)
+  const rows = await readClusterNameRecords(db, network, names)
   return new Map(
     rows.map(({ amount, ...row }) => [row.name, { ...row, amountWei: wordToBigInt(amount) }]),
   )
@@ -115,7 +117,7 @@ const byteSql = (code: number): string => `'\\x${code.toString(16).padStart(2, '
  */
 const CHAIN_PREFIX_SQL = `substring(convert_from(substring(address FROM 2), 'LATIN1') FROM '^[a-z]+1|^.')`
 
-/** Maximum number of wallets of other chains that are read for each cluster. A page has fifty clusters. */
+/** Maximum number of wallets of other chains that are read for each cluster, since a page has fifty clusters. */
 const MAX_OTHER_WALLETS = 100
 
 const readWalletSamples = prepareStatement<{ cluster: number; address: Buffer }>((l) => {

@@ -4,8 +4,8 @@ import type { PartitionNames } from '../journal/partitions.js'
 type MovePartition = Pick<PartitionNames, 'network' | 'moves'>
 
 /**
- * SQL: true if the names of any cluster are moving. Evaluated once per statement. Almost always false, and then
- * look-ups read no row of the table of moves.
+ * SQL: true if the names of any cluster are moving. PostgreSQL evaluates it once per statement. It is almost always
+ * false, and then look-ups do not search the table of moves.
  */
 const hasMovesSql = (l: MovePartition): string =>
   `(SELECT EXISTS (SELECT FROM ${l.moves} WHERE network = ${l.network}))`

@@ -8,8 +8,9 @@ import { heldNamesSql, holderOfNameSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /**
- * Reads each distinct input once: repeated inputs must not multiply the time of a request.
- * @param read returns rows of distinct inputs, with their position from 1
+ * Reads each distinct input once, so that repeated inputs do not multiply the time of a request.
+ * @param mapKey key by which inputs are compared
+ * @param read returns rows; `ord` is the number, from 1, of a row's input among the distinct inputs
  * @returns one element per input, in the same order; null where there is no row
  */
 export async function readDistinctInputs<Input, Row extends { ord: number }>(
@@ -41,9 +42,9 @@ export interface AddressLookupResult {
 }
 
 /**
- * SQL: public name of an address. The first of these that exists: the wallet row in the cluster where the address is
- * verified, if that cluster holds a name; the oldest name of the address below a community; the verified wallet row
- * without a cluster name; the oldest unverified wallet row.
+ * SQL: public name of an address. It is the wallet's name in the cluster where the address is verified, if that cluster
+ * holds a name. Otherwise it is the oldest name of the address below a community, or else the name in the verified
+ * wallet row, or else the name in the oldest unverified wallet row.
  */
 const publicNameSql = (l: PartitionNames, address: string): string => `
   SELECT CASE WHEN c.name IS NULL THEN e.cluster_name ELSE c.community END AS cluster_name,
@@ -76,7 +77,7 @@ const readNamesOfAddresses = prepareStatement<AddressLookupResult & { ord: numbe
     CROSS JOIN LATERAL (${publicNameSql(l, 'i.address')}) e`,
 )
 
-/** The public names of many addresses: one element per input, in the same order. */
+/** The public names of many addresses: one element per input, in the same order. Null for an address without one. */
 export async function findNamesOfAddresses(
   db: Queryable,
   network: Network,
@@ -93,7 +94,8 @@ export interface NameLookupResult {
   isVerified: boolean
 }
 
-// reads the holder of each name without a wallet once: a cluster's name may come with a thousand wallets
+// Inputs without a wallet are grouped by cluster. Otherwise a request for many names of one cluster would read the
+// cluster's wallets, up to a thousand, for each name.
 const readWalletsByNames = prepareStatement<NameLookupResult & { ord: number }>((l) => {
   const inputs = 'unnest($1::text[], $2::text[]) WITH ORDINALITY AS i(cluster, wallet, ord)'
   const holder = holderOfNameSql(l, 'i.cluster')
@@ -121,10 +123,10 @@ const readWalletsByNames = prepareStatement<NameLookupResult & { ord: number }>(
 })
 
 /**
- * Public wallets that canonical names resolve to, one element per input, in the same order. `cluster/wallet` resolves
- * to the owner of that name below the community, or else to that wallet of the cluster: names below a community share a
- * namespace with the wallets of its cluster, and a registered name stays with its owner when the cluster's name moves.
- * `cluster` resolves to its wallet `main`, or else to its oldest verified wallet.
+ * Public wallets that canonical names resolve to: one element per input, in the same order, null where a name resolves
+ * to none. `cluster/wallet` resolves to the owner of that name below the community, or else to that wallet of the
+ * cluster. The registered name comes first, because it stays with its owner when the cluster's name moves. `cluster`
+ * resolves to its wallet `main`, or else to its oldest verified wallet.
  */
 export async function findWalletsByNames(
   db: Queryable,
@@ -138,7 +140,7 @@ export async function findWalletsByNames(
   )
 }
 
-// this statement scans all wallets of each cluster, at most a thousand
+// this statement reads all wallets of each cluster, at most a thousand, because no index serves a pattern
 const readWalletsOfTypes = prepareStatement<NameLookupResult & { ord: number }>(
   (
     l,
@@ -152,9 +154,11 @@ const readWalletsOfTypes = prepareStatement<NameLookupResult & { ord: number }>(
 )
 
 /**
- * For each input, a verified public wallet of one type in the cluster that holds a name: the wallet named `main` if it
- * has the type, or else the oldest. Null where the cluster has no such wallet, or nobody holds the name.
- * @param all `cluster`: a canonical name. `stored`: pattern for the hex of the stored address, which selects the type
+ * For each input, a verified public wallet of one address type in the cluster that holds a name: the wallet named
+ * `main` if its address has the type, or else the oldest. Null where the cluster has no such wallet, or nobody holds
+ * the name.
+ * @param all `cluster`: a canonical name. `stored`: pattern for the stored address in hex, which selects the address
+ * type
  */
 export const findClusterWalletsOfTypes = (
   db: Queryable,
@@ -183,7 +187,7 @@ export interface WalletBundleSnapshot {
 /** Maximum number of wallets that a look-up returns for a cluster: `main`, then the oldest. */
 export const MAX_WALLETS_PER_LOOKUP = 20
 
-// reads the wallets of a cluster once, however many of its addresses are requested. The result is text, since the
+// Reads the wallets of a cluster once, however many of its addresses are requested. The wallets are one text, since the
 // driver parses arrays slowly.
 const readBundles = prepareStatement<WalletBundleSnapshot & { ord: number }>(
   (l) => `SELECT unnest(c.ords) AS ord, h.feed_generation AS generation, h.public_seq AS newest,
@@ -205,7 +209,7 @@ const readBundles = prepareStatement<WalletBundleSnapshot & { ord: number }>(
 /**
  * For each address, in the order of the input, the cluster in which it is publicly verified, with the cluster's
  * wallets.
- * @param stored pattern of the hex of the wallets' stored addresses; null for all
+ * @param stored pattern for stored addresses in hex: only wallets that match are returned; null for all
  */
 export async function findWalletBundles(
   db: Queryable,
@@ -219,7 +223,7 @@ export async function findWalletBundles(
   )) as WalletBundleSnapshot[]
 }
 
-// a range instead of LIKE, in which `_` matches any character. `~` sorts after every character of names in ASCII.
+// A range, because in LIKE `_` would match any character. It ends at `~`, which sorts after all characters of names.
 const readNamesBeginning = prepareStatement<{ name: string }>(
   (l) => `SELECT name FROM ${l.names} WHERE network = ${l.network} AND outcome = ${BID_OUTCOME.won}
       AND name >= $1 AND name < $1 || '~' ORDER BY name LIMIT $2`,

@@ -6,12 +6,13 @@ import type { Queryable } from '../pg/rows.js'
 import { heldNamesSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
-/** A name that an address owns. Times in ms. */
+/** A name of the cluster in which an address is verified. Times are Unix ms. */
 export interface OwnedName {
   name: string
   clusterId: Buffer
-  /** Name of the owner's wallet in the cluster. */
+  /** Name of the address in the cluster. */
   walletName: string
+  /** Amount of the winning bid. */
   amountWei: bigint
   /** Hash of the winning bid's transaction on the hub, 32 bytes. */
   tx: Buffer
@@ -86,8 +87,11 @@ export async function findWinningBids(
   return new Map(rows.map(({ name, body }) => [name, body]))
 }
 
-/** Sequence number at which `cluster`, or `cluster/wallet`, was registered as a name. Null where nobody holds it. */
-export const findRegistrationPosition = prepareSingleValue<
+/**
+ * Number of the journal entry that registered the name `cluster`, or the name `wallet` below the community `cluster`.
+ * Null where nobody holds it.
+ */
+export const findRegistrationSeq = prepareSingleValue<
   number,
   [cluster: string, wallet: string | null]
 >(

@@ -4,8 +4,8 @@ import type { Queryable } from '../pg/rows.js'
 import { holderOfNameSql } from './heldNames.js'
 
 /**
- * SQL: the public wallet row of an address: its verified row, or else its oldest row. The partial index of public rows
- * has to answer this with LIMIT 1: filtering out private rows takes time that reveals them.
+ * SQL: the public wallet row of an address: its verified row, or else its oldest row. PostgreSQL reads it from the
+ * partial index of public rows. A scan that filters out private rows would take time that reveals them.
  */
 export const publicWalletSql = (l: PartitionNames, address: string): string =>
   `SELECT cluster, name, verified FROM ${l.wallets} WHERE network = ${l.network} AND address = ${address} AND NOT private

@@ -9,6 +9,10 @@ import { execute, prepared, type Queryable } from '../pg/rows.js'
 import { MAX_DIRECTORY_ITEMS } from './directory.js'
 import { nameHolderSql } from './heldNames.js'
 
+/**
+ * Brings the tables `ranking` and `referrals` up to date. Returns how many names there are, and the number of the
+ * newest name's journal entry, 0 without names.
+ */
 const writeRanking = prepareStatement<{ names: number; seq: number }>(
   (l) => `WITH bids AS MATERIALIZED (
       SELECT ${nameHolderSql(l, 'n.cluster')} AS cluster, n.seq, ${bidAmountSql('j.body')} AS amount,
@@ -50,19 +54,19 @@ const STORE_NAME_COUNT = prepared(
 )
 
 /**
- * Ranks the clusters, sums the winning bids by referral, and counts the names. Reads all names, so it is no work for a
- * request.
+ * Ranks the clusters, sums the winning bids by referral, and counts the names. It reads all names, which takes too long
+ * for a request.
  */
 export async function refreshRanking(db: Queryable, network: Network): Promise<void> {
   const [counted] = await writeRanking(db, network)
   await execute(db, network, STORE_NAME_COUNT, [counted!.names, counted!.seq])
 }
 
-/** Pause after a refresh, as a multiple of its time, so that refreshes take at most a twentieth of the time. */
+/** Pause after a refresh, as a multiple of its duration, so that refreshes take at most a twentieth of the time. */
 const PAUSE_FACTOR = 20
 
 /**
- * Creates a worker that refreshes the ranking, at most once a minute: if public data has changed since the
+ * Creates a worker that refreshes the ranking, at most once a minute. It does so if public data has changed since the
  * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
 export function rankingWorker({ pool, network }: LeaderContext): Worker {
@@ -115,7 +119,7 @@ export const findRankedClusters = prepareStatement<RankedCluster, [offset: numbe
     WHERE r.network = ${l.network} AND r.rank > $1 AND r.rank <= $1 + $2 ORDER BY r.rank`,
 )
 
-/** Winning bids with one referrer: the number of bids, and the sum of their amounts. */
+/** The number of winning bids with one referrer, and the sum of their amounts, wei. */
 export interface ReferredBids {
   bids: number
   amountWei: bigint

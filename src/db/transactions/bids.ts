@@ -41,27 +41,27 @@ interface BidsOfTx<Bid> {
   block: number
   /** Sum of all bids, wei. */
   amountWei: bigint
-  /** Time of the newest bid, ms. */
+  /** Time of the newest bid, Unix ms. */
   atMs: number
 }
 
-/** Number of rows to read: one more than a status shows. A result with so many rows means that there are more bids. */
+/** Number of rows to read: one more than a status shows, since the last row shows that there are more bids. */
 const BID_ROW_LIMIT = MAX_STATUS_NAMES + 1
 
 const AMOUNT_SUM_SQL = `sum(${bidAmountSql('body')}) AS amount_wei`
 
-/** Bids of a transaction in the journal. */
+/** The bids of a transaction that is in the journal. */
 export interface JournalledTx extends BidsOfTx<JournalledBid> {
   /** True if every bid won its name. */
   hasWonAll: boolean
   /**
-   * Stored address of the first bidder that won a name; null while no bid has won, since the other bidders may be
+   * Stored address of the bidder of the first bid that won. Null while no bid has won: bidders that won nothing may be
    * private.
    */
   winner: Buffer | null
 }
 
-interface JournalledRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'effects'> {
+interface JournalledBidRow extends Pick<DecodedRow<Journal>, 'atMs' | 'body' | 'effects'> {
   ord: number
   chain: number
   block: number
@@ -81,7 +81,7 @@ const bidsOfBlockSql = (l: PartitionNames, chain: string, block: string): string
      AND kind = ${ENTRY_KIND.bid}`
 
 // the numbers of a transaction's entries are sorted before any entry is read, so that LIMIT ends the reads
-const readJournalledRows = prepareStatement<JournalledRow>(
+const readJournalledRows = prepareStatement<JournalledBidRow>(
   (
     l,
   ) => `SELECT i.ord, j.* FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS i(tx_key, hash, ord)
@@ -97,13 +97,13 @@ const readJournalledRows = prepareStatement<JournalledRow>(
 )
 
 /** Figures over all bids of a transaction, not only over the bids that are read. */
-interface Totals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWonAll'> {
+interface BidTotals extends Pick<JournalledTx, 'amountWei' | 'atMs' | 'hasWonAll'> {
   count: number
   /** Body of the first bid that won. */
   firstWon: Buffer | null
 }
 
-const readTotalsInJournal = prepareSingleRow<Totals>(
+const readTotalsInJournal = prepareSingleRow<BidTotals>(
   (
     l,
   ) => `SELECT s.count, s.amount_wei, s.at_ms, s.has_won_all, w.body AS first_won FROM journal_heads h
@@ -134,13 +134,15 @@ async function readJournalledTxs(db: Queryable, network: Network, hashes: readon
     hashes.map((hash) => txKeyOfHash(hash).toString()),
     hashes,
   )
-  const rowsOf = hashes.map((): JournalledRow[] => [])
+  const rowsOf = hashes.map((): JournalledBidRow[] => [])
   for (const row of journalledRows) rowsOf[row.ord - 1]!.push(row)
   const txs: (JournalledTx & { ord: number })[] = []
   for (const [i, hash] of hashes.entries()) {
     const rows = rowsOf[i]!
     const totals =
-      rows.length < BID_ROW_LIMIT ? totalsOf(rows) : await readTotals(db, network, hash, rows)
+      rows.length < BID_ROW_LIMIT
+        ? totalsOf(rows)
+        : await readJournalledTotals(db, network, hash, rows)
     // `totals` is null where the transaction has no bid, and where a rewind removed its bids between the statements
     if (totals) txs.push({ ord: i + 1, ...journalledTxFromRows(rows, totals) })
   }
@@ -152,25 +154,25 @@ async function readJournalledTxs(db: Queryable, network: Network, hashes: readon
   return txs
 }
 
-async function readTotals(
+async function readJournalledTotals(
   db: Queryable,
   network: Network,
   hash: Buffer,
-  rows: readonly JournalledRow[],
-): Promise<Totals | null> {
+  rows: readonly JournalledBidRow[],
+): Promise<BidTotals | null> {
   const { chain, block } = rows[0]!
   const totals = await readTotalsInJournal(db, network, hash, chain, block)
   return totals && totals.count > 0 ? totals : null
 }
 
-function journalledTxFromRows(rows: readonly JournalledRow[], totals: Totals): JournalledTx {
+function journalledTxFromRows(rows: readonly JournalledBidRow[], totals: BidTotals): JournalledTx {
   const { count, firstWon, ...sums } = totals
   const bids = rows.slice(0, MAX_STATUS_NAMES).map(journalledBidFromRow)
   const winner = firstWon && decodeBid(firstWon).wallet
   return { bids, more: count - bids.length, block: rows[0]!.block, winner, ...sums }
 }
 
-function totalsOf(rows: readonly JournalledRow[]): Totals | null {
+function totalsOf(rows: readonly JournalledBidRow[]): BidTotals | null {
   if (rows.length === 0) return null
   const won = rows.filter(({ effects }) => decodeBidEffects(effects).outcome === 'won')
   return {
@@ -205,7 +207,7 @@ function journalledBidFromRow({
   logIndex,
   body,
   effects,
-}: Pick<JournalledRow, 'logIndex' | 'body' | 'effects'>): JournalledBid {
+}: Pick<JournalledBidRow, 'logIndex' | 'body' | 'effects'>): JournalledBid {
   const decoded = decodeBidEffects(effects)
   const bid: JournalledBid = {
     logIndex,
@@ -216,21 +218,21 @@ function journalledBidFromRow({
 }
 
 /**
- * The hub's log that it received a message. The message's bids are the last `bids` bids before, in the same
+ * The hub's log that it received a message. The message's bids are the last Bid logs before it, in the same
  * transaction.
  */
 export interface HubReceipt {
   txHash: Buffer
   block: number
   logIndex: number
-  /** Number of the message's bids to read. */
+  /** How many of these Bid logs to read, from the last one backwards. */
   bids: number
 }
 
 const RECEIPT_INPUTS_SQL =
   'unnest($1::bytea[], $2::int8[], $3::int4[], $4::int4[]) WITH ORDINALITY AS i(hash, block, before, bids, ord)'
 
-const readJournalledRowsOfReceipts = prepareStatement<JournalledRow>(
+const readJournalledRowsOfReceipts = prepareStatement<JournalledBidRow>(
   (
     l,
   ) => `SELECT i.ord, j.* FROM ${RECEIPT_INPUTS_SQL} JOIN journal_heads h ON h.network = ${l.network}
@@ -263,7 +265,7 @@ export async function findJournalledBidsOfHubReceipts(
   return bids
 }
 
-/** Bids of a transaction in the hub's unconfirmed blocks. */
+/** The bids of a transaction that is in an unconfirmed block of the hub. */
 export interface UnconfirmedTx extends BidsOfTx<UnconfirmedBid> {
   confirmations: Confirmations
 }
@@ -276,7 +278,10 @@ interface UnconfirmedBidRow
   nextBlock: number
 }
 
-/** SQL: unconfirmed bids from rows `f` of `facts` with a number `ord`. */
+/**
+ * SQL: unconfirmed bids from rows `f` of `facts`. Each row has the number `ord` of the transaction or receipt asked
+ * for.
+ */
 const unconfirmedBidsSql = (l: PartitionNames, bids: string): string =>
   `SELECT f.ord, f.log_index, f.block, f.cause_ms, f.body, c.next_block,
       (SELECT max(t.block) FROM tail_blocks t WHERE t.network = ${l.network} AND t.chain = f.chain) AS latest,
@@ -302,13 +307,13 @@ const readTailRows = prepareStatement<UnconfirmedBidRow>((l) =>
   ),
 )
 
-const readTotalsInTail = prepareSingleRow<Pick<Totals, 'count' | 'amountWei'>>(
+const readTotalsInTail = prepareSingleRow<Pick<BidTotals, 'count' | 'amountWei'>>(
   (l) => `SELECT count(*) AS count, ${AMOUNT_SUM_SQL} ${factsOfTxSql(l)}`,
 )
 
 /**
- * Bids of a transaction in the hub's unconfirmed blocks, or null. A bid leads when its name is free and no earlier
- * unconfirmed bid may win it.
+ * Bids of a transaction in the hub's unconfirmed blocks. Null where it has none there. A bid leads if its name is free
+ * and no earlier unconfirmed bid may win the name.
  * @param hub number of the network's hub chain: only its bids decide who gets a name
  */
 export async function findUnconfirmedTx(

@@ -32,8 +32,8 @@ const readCursorBlocks = prepareStatement<{ chain: number; block: number }>(
 )
 
 /**
- * Last block before the cursor of each EVM chain of a network, by the chain's number in the database: the newest block
- * that the journal has. A Solana chain's number means nothing, since its cursor is elsewhere (`ChainRow`).
+ * The newest block of each EVM chain that the journal has, by the chain's number in the database. The block given for a
+ * Solana chain means nothing, since its cursor is elsewhere (`ChainRow`).
  */
 export async function readConfirmedBlocks(
   db: Queryable,
@@ -47,7 +47,7 @@ export type TxSighting = Pick<TrackedTx, 'chain' | 'sender' | 'nonce'> & { seenM
 
 /**
  * A transaction's `last_seen_ms` is written at most once in this time, ms, since clients may poll every second. A
- * sender that becomes known is written at once.
+ * sender that becomes known is written without this delay.
  */
 const SIGHTING_STEP_MS = 10_000
 
@@ -83,14 +83,14 @@ export const storeInvalidVerdict = prepareCommand<[hash: Buffer, verdict: string
   ),
 )
 
-/** Stores which transaction replaced a transaction. The first stored replacement stays. */
+/** Stores the hash of the transaction that replaced a transaction. The first stored replacement stays. */
 export const storeReplacement = prepareCommand<[hash: Buffer, by: Buffer]>(
   prepared(
     'UPDATE tracked_txs SET replaced_by = $3 WHERE network = $1 AND hash = $2 AND replaced_by IS NULL',
   ),
 )
 
-/** Summary of the rows that the database has of a transaction. `records` changes with these rows. */
+/** Summary of the rows that the database has of a transaction. `records` is a text made of their number and states. */
 export interface TxProgress {
   records: string
   /** True if a bid, message or payment of the transaction is stored. Otherwise only the chains know its state. */
@@ -100,7 +100,7 @@ export interface TxProgress {
 const joinReceiptSql = (l: PartitionNames, guid: string): string =>
   `LEFT JOIN received r ON r.network = ${l.network} AND r.guid = ${guid}`
 
-/** SQL: at most one row more of `rows` (a table with its condition) than a status shows. */
+/** SQL: the first rows of `rows` (a table with its condition), at most one more than a status shows. */
 const statusRowsSql = (rows: string, order = ''): string =>
   `(SELECT * FROM ${rows} ${order && `ORDER BY ${order}`} LIMIT ${MAX_STATUS_NAMES + 1})`
 

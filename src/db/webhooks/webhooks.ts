@@ -14,8 +14,8 @@ export const MAX_KEPT_FAILURES = 100
 export type Webhook = Omit<DecodedRow<StoredWebhook>, 'leaseMs'>
 
 /**
- * A webhook that this process handles until the lease ends (`leaseMs`, Unix ms), with its feed's generation and number
- * of the newest event.
+ * A webhook that this process handles until the lease ends (`leaseMs`, Unix ms), with the feed's generation
+ * (`headGeneration`) and the number of its newest event (`headSeen`).
  */
 export type LeasedWebhook = DecodedRow<StoredWebhook> & { headGeneration: number; headSeen: number }
 
@@ -47,11 +47,11 @@ export async function removeWebhook(db: Queryable, id: number): Promise<boolean>
 }
 
 /**
- * Leases webhooks that have something to deliver, the longest waiting first: webhooks that always have more do not
- * hold back other webhooks. A released webhook has its last lease as a negative number, so that it can be leased at
- * once by any clock. A lease of a clock that was ahead counts as the longest waiting. One process at a time handles a
- * webhook, and the lease ends if the process dies.
- * @param leaseMs end of the leases, Unix ms
+ * Leases webhooks that have something to deliver. One process at a time handles a webhook, and its lease ends by time
+ * if the process dies. The webhook whose last lease is oldest comes first, so webhooks that always have more to deliver
+ * do not delay others. A webhook that was released has the end of its last lease as a negative number: it can be leased
+ * again immediately, whatever the clock. A lease that ends too far ahead was taken by a wrong clock: it does not count,
+ * and its webhook comes first. `atMost` is the maximum number of webhooks, `leaseMs` the end of the leases, Unix ms.
  * @throws ClockError when this process's clock is wrong: the times that it stores would delay deliveries of other
  * processes too
  */
@@ -78,7 +78,7 @@ export async function leaseWebhooks(
   return rows.flatMap(({ clockMs: _, ...row }) => (row.id === null ? [] : [row]))
 }
 
-/** Outcome of a delivery. Saving it releases the webhook. */
+/** State of a webhook after a delivery. `saveWebhook` stores it and releases the webhook. */
 export type WebhookChange = Pick<
   Webhook,
   'cursor' | 'generation' | 'seen' | 'delivered' | 'parked' | 'failures' | 'failingMs' | 'nextMs'
@@ -146,8 +146,8 @@ export const listWebhookFailures = (db: Queryable, id: number | null): Promise<W
   )
 
 /**
- * Number of webhooks by network and state, with the longest time for which a webhook has been failing, ms. Empty where
- * there is no webhook.
+ * Number of webhooks by network and state. `oldestMs` is the longest time for which a webhook that is not parked has
+ * been failing, ms, 0 if none is failing. Networks without webhooks are missing.
  */
 export const countWebhooks = (db: Queryable, nowMs: number) =>
   readRows<{ network: Network; active: number; failing: number; parked: number; oldestMs: number }>(

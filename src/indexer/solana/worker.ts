@@ -1,7 +1,7 @@
 import { subscribeToNode } from '../../chains/rpc/subscriptions.js'
 import type { LeaderContext } from '../../ops/context.js'
 import type { Logger } from '../../ops/logger/logger.js'
-import { createLoopWaker } from '../../ops/notify.js'
+import { createLoopWaker } from '../../ops/waiting.js'
 import { IDLE_POLL_MS, type Worker } from '../../ops/worker.js'
 import type { IndexerCallbacks } from '../progress.js'
 import { PaymentWatcher, type PaymentWatchOutcome, type SolanaChainSource } from './watcher.js'

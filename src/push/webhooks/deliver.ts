@@ -1,5 +1,5 @@
 import type { LeasedWebhook, WebhookChange } from '../../db/webhooks/webhooks.js'
-import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/waiting.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { postWebhookMessage } from './post.js'
 import { webhookSignatureHeaders } from './signature.js'

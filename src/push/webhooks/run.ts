@@ -10,7 +10,7 @@ import { FAILING_WEBHOOK_ALARM_MS, type ProblemWithAlarm } from '../../ops/alarm
 import { isInternalError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import type { WorkerLoops } from '../../ops/loops.js'
-import { createLoopWaker } from '../../ops/notify.js'
+import { createLoopWaker } from '../../ops/waiting.js'
 import { IDLE_POLL_MS, runWorkers, type Worker } from '../../ops/worker.js'
 import { deliverNextMessage, type ReadFeedPage } from './deliver.js'
 import { POST_TIMEOUT_MS } from './post.js'

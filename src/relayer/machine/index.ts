@@ -1,6 +1,6 @@
 import type { EvmJobState, MinedReceipt } from '../../chains/evm/jobView.js'
 import type { SignOrder, SimulatedTx } from '../../chains/evm/signer.js'
-import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../ops/waiting.js'
 import {
   type EvmJobTx,
   type JobProgress,

@@ -6,7 +6,7 @@ import { createEvmChain, createEvmChainRpc } from '../../../src/chains/evm/chain
 import { readChain, registerChain } from '../../../src/db/chains/chains.js'
 import { ChainIndexer, MAX_BLOCKS_FOLLOWED_SINGLY } from '../../../src/indexer/evm/chainIndexer.js'
 import { CommunityPaymentJudge } from '../../../src/indexer/judge.js'
-import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/notify.js'
+import { BACKOFF_PAUSES_MS, backoffPauseMs } from '../../../src/ops/waiting.js'
 import { fromHex } from '../../../src/registry/primitives/bytes.js'
 import { integerBetween, pickElement } from '../../../src/testing/faultProxy/random.js'
 import { seededRandomSequence } from '../../support/random.js'

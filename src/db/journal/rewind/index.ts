@@ -35,8 +35,8 @@ const VACUUM_TIMEOUT_MS = 2_000
 
 /**
  * Removes a chain's blocks from a block on, by a new generation of the journal without their entries. Other entries
- * keep order and time. The fold fills tables in a separate schema, and one transaction replaces the live tables by
- * them. The daemon may run: the indexing leader stops writing and starts again. Without `apply` the result is
+ * keep order and time. The fold fills tables in a separate schema, and one transaction replaces the live tables with
+ * these. The daemon may run: the indexing leader stops writing and starts again. Without `apply` the result is
  * discarded. A rewind that is killed before the tables are replaced has no visible effect, and the next rewind removes
  * its tables and rows.
  * @throws Error when another rewind of the network runs. With `apply`, also when the chain's cursor is before the
@@ -85,6 +85,7 @@ export async function rewindJournal(
   })
 }
 
+/** A rewind's replay of the kept entries into the tables of the next generation. */
 interface Rebuild extends ReplayIntoOtherSchema {
   schema: string
   target: RewindTarget

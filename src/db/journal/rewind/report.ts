@@ -7,7 +7,7 @@ import { liveSchemaName } from '../../pg/session.js'
 import { partitionName } from '../partitions.js'
 import { RETAINED_MESSAGES_SQL, type RewindTarget } from './rows.js'
 
-/** First rows of an ordered list, with the count of all. */
+/** The first rows of an ordered list, with the number of all its rows. */
 export interface FirstRowsWithCount<T> {
   count: number
   first: readonly T[]
@@ -21,7 +21,9 @@ export interface RewindReport {
   generation: { from: number; to: number }
   entries: { before: number; after: number }
   events: { before: number; after: number }
-  /** Names whose holder differs after the rewind. Cluster ids in hex; null: no cluster. */
+  /**
+   * Names whose holder differs after the rewind, with the holders' ids in hex. Null where no cluster holds the name.
+   */
   names: FirstRowsWithCount<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: FirstRowsWithCount<{ seq: number; kind: EntryKind }>
@@ -41,7 +43,7 @@ interface RebuiltTables {
   generation: number
 }
 
-/** Compares the live tables with the rebuilt tables. */
+/** Reports what differs between the live tables and the rebuilt tables, at most `MAX_SAMPLE_ROWS` rows of each kind. */
 export async function compareLiveWithRebuiltTables(
   client: pg.ClientBase,
   target: RewindTarget,

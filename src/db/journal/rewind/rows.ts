@@ -19,7 +19,7 @@ export interface RewindTarget {
   block: number
   /** Hash of the block before `block` on the present chain. Null for the first block. */
   parentHash: Buffer | null
-  /** Time of the block before `block`, ms. 0 when unknown. */
+  /** Time of the block before `block`, Unix ms. 0 when unknown. */
   parentMs: number
 }
 
@@ -29,7 +29,8 @@ export interface RewindTarget {
  */
 const REPLACED_WITHIN_MS = 86_400_000
 /**
- * Margin for `last_seen_ms`, which is written with a delay (storeTxSighting), and for clock skew against the chain.
+ * Margin for comparisons of stored times with times of blocks, ms. It covers clock skew against the chain, and the
+ * delay with which `last_seen_ms` is written (`storeTxSighting`).
  */
 const CLOCK_MARGIN_MS = 60_000
 
@@ -64,9 +65,9 @@ export async function replaceLiveTables(
 
 /**
  * Rewinds a chain's rows outside the journal: cursor and halt, unconfirmed blocks with their entries (table `facts`),
- * messages, receipts, credits, payments, verdicts. Jobs, nonces, and messages that the hub has or may have received
- * belong to no generation and stay; an unsent job is deleted with its message. Jobs that may have ended in a dropped
- * block are reopened.
+ * messages, receipts, credits, payments, verdicts. Jobs and nonces belong to no generation and stay, as do messages
+ * that the hub has or may have received. An unsent job is deleted with its message. Jobs that may have ended in a
+ * dropped block are reopened.
  * @throws Error where the chain's cursor is before `block`
  */
 export async function rewindChainRows(client: pg.ClientBase, target: RewindTarget): Promise<void> {
@@ -94,7 +95,7 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
     parentMs - REPLACED_WITHIN_MS,
   )
   await reopenJobs(client, target)
-  // the indexer reads these payments again with their blocks. Jobs for refunds refer to a payment by its id.
+  // The indexer reads these payments again with their blocks. A payment keeps its id, so its jobs stay.
   const seen = `DELETE FROM payments WHERE network = $1 AND chain = $2 AND (block >= $3 OR state = ${PAYMENT_STATE.seen})`
   await run(seen, chain, block)
   const ended = 'network = $1 AND chain = $2 AND outcome_block >= $3'
@@ -111,30 +112,30 @@ export async function rewindChainRows(client: pg.ClientBase, target: RewindTarge
 }
 
 /**
- * Condition on transactions whose stored verdict may depend on the dropped blocks: they were last seen near the dropped
- * blocks or later. Parameters: network, chain, lowest
- * `last_seen_ms` of mined and of replaced transactions.
+ * SQL condition on transactions whose stored verdict or replacement may depend on the dropped blocks, since they were
+ * last seen near these blocks or later. `$3` and `$4`: lowest `last_seen_ms` of transactions with a verdict, and of
+ * replaced transactions.
  */
 const STALE_VERDICTS_SQL = `network = $1 AND chain = $2 AND (verdict IS NOT NULL OR replaced_by IS NOT NULL)
   AND last_seen_ms >= CASE WHEN replaced_by IS NULL THEN $3::int8 ELSE $4::int8 END`
 
 /**
- * Condition on a spoke's messages that are deleted and read again. Parameters: network, chain, block. Messages that the
- * hub has or may have received stay, with their jobs.
+ * SQL condition on a spoke's messages that are deleted and read again. Parameters: network, chain, block. Messages that
+ * the hub has or may have received stay, with their jobs.
  */
 const VANISHING_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND (m.block >= $3 OR NOT m.confirmed)
   AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = m.network AND r.guid = m.guid)
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.network = m.network AND j.subject = m.guid AND NOT (${IS_JOB_UNSENT_SQL}))`
 
 /**
- * Condition on a spoke's messages of dropped blocks that a rewind keeps, since the hub has or may have received them.
- * Parameters: network, chain, block.
+ * SQL condition on a spoke's messages of dropped blocks that a rewind keeps, since the hub has or may have received
+ * them. Parameters: network, chain, block.
  */
 export const RETAINED_MESSAGES_SQL = `m.network = $1 AND m.chain = $2 AND m.block >= $3 AND NOT (${VANISHING_MESSAGES_SQL})`
 
 /**
- * Condition on jobs that may have ended in a dropped block. A job without a stored block number is chosen by the time
- * of its last change (`$4`, ms).
+ * SQL condition on jobs that may have ended in a dropped block (from `$3` on). For a job without a stored block number,
+ * the time of its last change decides (from `$4` on, ms).
  */
 const ENDED_JOBS_SQL = `j.network = $1 AND j.chain = $2 AND j.state = ${JOB_STATE.confirmed} AND (
   (j.included->>'block')::int8 >= $3
