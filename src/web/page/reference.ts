@@ -45,7 +45,7 @@ async function responseText(response: Response): Promise<string> {
 }
 
 /** Sends the request of a form, and shows the response. */
-async function send(route: HTMLElement): Promise<void> {
+async function sendRequest(route: HTMLElement): Promise<void> {
   showText(route, 'answer', '…')
   const { method, body, hasKey, ...place } = readRequestForm(route)
   const token = document.querySelector<HTMLInputElement>('#key')!.value.trim()
@@ -58,7 +58,7 @@ async function send(route: HTMLElement): Promise<void> {
   showText(route, 'answer', await fetch(path, init).then(responseText, String))
 }
 
-/** Hides the routes whose heading (method, path and summary) does not have a text, and sections without routes. */
+/** Shows only the routes whose heading (method, path and summary) contains a text, ignoring case. */
 function showMatchingRoutes(text: string): void {
   for (const section of document.querySelectorAll<HTMLElement>('.routes')) {
     const routes = [...section.querySelectorAll<HTMLElement>('.route')]
@@ -70,16 +70,16 @@ function showMatchingRoutes(text: string): void {
   }
 }
 
-const routeAt = ({ target }: Event) => (target as Element).closest<HTMLElement>('.route')
+const routeOfEvent = ({ target }: Event) => (target as Element).closest<HTMLElement>('.route')
 
 document.addEventListener('input', (event) => {
-  const route = routeAt(event)
+  const route = routeOfEvent(event)
   if (route) updateSamples(route)
   const { id, value } = event.target as HTMLInputElement
   if (id === 'find') showMatchingRoutes(value)
 })
 document.addEventListener('click', (event) => {
-  const route = routeAt(event)
-  if (route && event.target instanceof HTMLButtonElement) void send(route)
+  const route = routeOfEvent(event)
+  if (route && event.target instanceof HTMLButtonElement) void sendRequest(route)
 })
 for (const route of document.querySelectorAll<HTMLElement>('.route')) updateSamples(route)

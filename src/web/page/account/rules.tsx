@@ -84,8 +84,7 @@ async function ruleFromDraft(
 }
 
 /**
- * Form for the rules of a name as a community. It starts with the current rules, so pressing the button at once changes
- * no rule.
+ * Form for the rules of a name as a community. It starts with the current rules: submitted unchanged it changes none.
  */
 export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
   const account = useAccount()
@@ -105,7 +104,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
       ownersOnly: !isOpen,
       prices: await ofKind(true),
       requirements: await ofKind(false),
-      // the form shows minutes
+      // the form shows only minutes: a time that was not edited keeps its seconds
       startsAt: rules?.startsAt?.slice(0, MINUTE_CHARS) === start ? rules.startsAt : startsAt,
     }
     const now = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })

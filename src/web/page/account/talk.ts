@@ -18,7 +18,7 @@ type ShownQuestion = ConfirmationQuestion & {
   /** @param typed the signature, empty where none was asked for; null if the visitor declined */
   answer(typed: string | null): void
 }
-/** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
+/** Shows a text in the page's message line, in place of the previous one. '' empties the line. */
 export type ShowMessage = (text: string, kind?: Message['kind']) => void
 
 /** Pause before the next question, ms, so that a double click does not answer that question too. */
@@ -36,8 +36,8 @@ export function useTalk() {
     say,
     /**
      * Shows the question once the previous one is answered.
-     * @param left withdraws the question
-     * @param more returns the end of the question's text, when the question is shown
+     * @param left withdraws the question, as an answer null
+     * @param more called when the question is shown; returns a text to append to the question's text
      * @returns the answer, as `ShownQuestion.answer` gets it
      */
     ask(

@@ -20,7 +20,8 @@ interface OfferedTransaction extends Pick<RequestedTransaction, 'chain' | 'trans
   refresh(): void
 }
 
-const POLL_MS = 1_000
+/** Pause between two polls for a transaction's effect, ms. */
+const EFFECT_POLL_MS = 1_000
 /** Maximum number of polls until a transaction has its effect. A chain may need minutes. */
 const MAX_POLLS = 120
 
@@ -48,7 +49,7 @@ export function TransactionButton({ offer, children }: TransactionButtonProps) {
     }
     const wait = async (): Promise<string> => {
       for (let polls = 0; polls < MAX_POLLS; polls++) {
-        await pause(POLL_MS, left.signal)
+        await pause(EFFECT_POLL_MS, left.signal)
         const hasEffect = await isTaken().catch((error: unknown) => {
           if (error instanceof RevertedError) throw error
           return false

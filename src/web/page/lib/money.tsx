@@ -23,7 +23,10 @@ export const NATIVE_TOKEN = 'native'
 /** Responses that this tab has read, by network and path. Symbols and decimals do not change. */
 const responses = new Map<string, Promise<unknown>>()
 
-/** Reads a path of the API once, so that all amounts share the answer; again after an error. @throws ClusterdError */
+/**
+ * Reads a path of the API only once, so that all amounts share the answer. An error is not kept.
+ * @throws ClusterdError
+ */
 function readOnce<T>(path: string, isTestnet: boolean): Promise<T> {
   const key = `${isTestnet} ${path}`
   const answer = (responses.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
@@ -41,7 +44,10 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
 /** Reads the chains of the page's network. */
 export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
 
-/** Reads symbol and decimals of an amount's coin or token. @throws ClusterdError */
+/**
+ * Reads symbol and decimals of an amount's coin or token. Coins of a chain that is not served here count in base units.
+ * @throws ClusterdError
+ */
 export async function fetchAmountUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,

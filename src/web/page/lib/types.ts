@@ -8,7 +8,7 @@ export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
 export type SigningWalletKind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
-/** The cluster in which a wallet is verified, and with `invitations=true` clusters that only list it. */
+/** Id of the cluster in which an address is verified. With `invitations=true` also clusters that list it unverified. */
 export type ClusterOfAddress = Answer<'GET', '/v1/clusters/address/{address}'>
 export type Invitation = NonNullable<ClusterOfAddress['invitations']>[number]
 /** A chain, and whether names can be registered on it. */
@@ -22,7 +22,7 @@ export type Community = Schemas['Community']
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
-/** Winning bids with a referral. */
+/** Number and sum of the winning bids that name a referral. */
 export type ReferredBids = Schemas['Referrals']
 /** An API key without its secret text. */
 export type ApiKey = Schemas['ApiKey']

@@ -19,7 +19,7 @@ export const evmWalletKind: PageWalletKind = {
     window.addEventListener('eip6963:announceProvider', (event) => {
       const announced = (event as CustomEvent<ProviderAnnouncement | null>).detail
       if (announced?.info && announced.provider)
-        onWallet(evmWallet(announced.info, announced.provider))
+        onWallet(createEvmWallet(announced.info, announced.provider))
     })
     window.dispatchEvent(new Event('eip6963:requestProvider'))
   },
@@ -30,7 +30,7 @@ export const evmWalletKind: PageWalletKind = {
  * wins (contracts/evm/gas.json).
  */
 const SPARE_GAS = 30_000n
-/** Time limit of an estimate, ms. Some wallets never answer one, and the person waits for the wallet's window. */
+/** Time limit of an estimate, ms. Some wallets never answer one, and the visitor waits for the wallet's window. */
 const ESTIMATE_LIMIT_MS = 3_000
 
 /** Provider object of an EVM wallet (EIP-1193). */
@@ -48,7 +48,7 @@ interface ProviderAnnouncement {
   provider: Provider
 }
 
-function evmWallet(
+function createEvmWallet(
   { uuid, name, icon, rdns }: ProviderAnnouncement['info'],
   source: Provider,
 ): BrowserWallet {
