@@ -24,8 +24,8 @@ const HOLD_DELAY_MS = 10 ** 12
 /** Name of the trigger that delays each new delivery job, and of its function. */
 const DELAY_TRIGGER_NAME = 'clusterd_testing_hold'
 /**
- * Name of the trigger that keeps a job's delay, and of its function. Without it, the relayer shortens a wait that is
- * longer than its longest back-off.
+ * Name of the trigger that keeps a job's delay, and of its function. Without it, the relayer ends a wait that is longer
+ * than its longest back-off, as after a change of the clock.
  */
 const KEEP_TRIGGER_NAME = `${DELAY_TRIGGER_NAME}_keep`
 

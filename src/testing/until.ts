@@ -27,7 +27,7 @@ export interface UntilOptions {
 /** An item of `GET /v1/events`. */
 export type EventItem = FeedEvent & { data: Record<string, unknown> }
 
-const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
+const apiClientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
   new Client({ url: api, testnet, retries: 0 })
 
 /**
@@ -43,9 +43,9 @@ export const until = {
     options: UntilOptions = {},
   ): Promise<TransactionStatus> {
     const names = [wanted].flat() as StatusWord[]
-    const client = clientOf(at, options)
+    const client = apiClientOf(at, options)
     let last: TransactionStatus | undefined
-    return poll<TransactionStatus>(
+    return pollUntilDone<TransactionStatus>(
       `${tx} to be ${names.join(' or ')}`,
       options,
       async (timeoutMs) => {
@@ -64,7 +64,7 @@ export const until = {
 
   /** Waits until the operator's `/status` reports no problem: chains are indexed, and each network has leaders. */
   async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
-    await poll('the daemon to be ready', options, async () => {
+    await pollUntilDone('the daemon to be ready', options, async () => {
       const answer = await readDaemonReadiness(at.ops)
       return answer.ready ? { done: true } : { seen: answer.problems }
     })
@@ -76,10 +76,10 @@ export const until = {
     matches: (event: EventItem) => boolean,
     options: UntilOptions = {},
   ): Promise<EventItem> {
-    const client = clientOf(at, options)
+    const client = apiClientOf(at, options)
     let page: string | undefined
     let last: EventItem | undefined
-    return poll<EventItem>('an event', options, async (timeoutMs) => {
+    return pollUntilDone<EventItem>('an event', options, async (timeoutMs) => {
       const query = page === undefined ? ({ orderBy: 'oldest' } as const) : { nextPage: page }
       const answer = await client.eventsPage(query, { timeoutMs })
       page = answer.resume
@@ -109,7 +109,7 @@ function defaultDeadlineMs(): number {
   return Math.min(DEFAULT_DEADLINE_MS, startedMs + limitMs - Date.now() - TEST_LIMIT_MARGIN_MS)
 }
 
-async function poll<T>(
+async function pollUntilDone<T>(
   what: string,
   { deadlineMs = defaultDeadlineMs() }: UntilOptions,
   ask: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,

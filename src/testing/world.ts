@@ -143,16 +143,16 @@ export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
 /** Root key of `TEST_MNEMONIC`, once it was derived. */
 let rootKey: HDKey | undefined
-const cachedAccounts = new Map<string, TestAccount>()
+const testAccountByPath = new Map<string, TestAccount>()
 
 /** Account of `TEST_MNEMONIC` (BIP-39, BIP-44). It is cached, since viem would derive the key on each call. */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
-  if (cachedAccounts.has(path)) return cachedAccounts.get(path)!
+  if (testAccountByPath.has(path)) return testAccountByPath.get(path)!
   rootKey ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
   const privateKey = toHex(rootKey.derive(path).privateKey!)
-  cachedAccounts.set(path, { ...privateKeyToAccount(privateKey), privateKey })
-  return cachedAccounts.get(path)!
+  testAccountByPath.set(path, { ...privateKeyToAccount(privateKey), privateKey })
+  return testAccountByPath.get(path)!
 }
 
 /** The ten well-known accounts of local Ethereum tools, with lower-case addresses. */

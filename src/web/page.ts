@@ -8,6 +8,7 @@ import { PAGE_CONTENT_SECURITY_POLICY } from './policy.js'
 
 /** A file that the service serves: a page, or a script or style sheet of the pages. */
 export interface PageFile {
+  /** Content type. */
   type: string
   text: string
   cacheControl: string
@@ -17,6 +18,7 @@ export interface PageFile {
   isOfName?: boolean
 }
 
+/** The page that every path of the pages gets. Its scripts show the content. */
 export const indexPage: PageFile = {
   type: 'text/html; charset=utf-8',
   text: html,

@@ -42,7 +42,7 @@ const SOLANA_SIGNATURE_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
 /** Pattern of addresses of any chain, in base58, bech32, base64url or hex. It also matches a long name with a digit. */
 const ADDRESS_PATTERN = /^(?=.*\d)[\w-]{25,128}$/
 
-const isTx = (text: string): boolean =>
+const isTxId = (text: string): boolean =>
   BYTES32_PATTERN.test(text) || SOLANA_SIGNATURE_PATTERN.test(text)
 export const isName = (text: string): boolean => parseName(text) !== null
 
@@ -66,7 +66,7 @@ function pageOfParts(parts: readonly string[], ens: EnsParents): PageLocation {
   const text = parts.join('/')
   if (parts.length > 2) return { page: 'none', text }
   if (second === undefined) return pageOfSinglePart(first, ens)
-  if (first === 'tx' && isTx(second)) return { page: 'tx', tx: second }
+  if (first === 'tx' && isTxId(second)) return { page: 'tx', tx: second }
   if (first === 'address') return { page: 'address', address: second }
   if (!isName(first) || !isName(second)) return { page: 'none', text }
   return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }

@@ -31,7 +31,7 @@ async function startProxy(
   return proxy
 }
 
-interface Answer {
+interface HttpAnswer {
   status: number
   headers: Headers
   text: string
@@ -42,25 +42,25 @@ interface Answer {
   }
 }
 
-async function post(url: string, body: unknown): Promise<Answer> {
+async function postJson(url: string, body: unknown): Promise<HttpAnswer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   const text = await response.text()
-  let parsed: Answer['body'] = {}
+  let parsed: HttpAnswer['body'] = {}
   try {
-    parsed = JSON.parse(text) as Answer['body']
+    parsed = JSON.parse(text) as HttpAnswer['body']
   } catch {}
   return { status: response.status, headers: response.headers, text, body: parsed }
 }
 
 const callProxy = (method: string, params: unknown[] = []) =>
-  post(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
+  postJson(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
 
 async function callNode(method: string, params: unknown[] = []): Promise<unknown> {
-  return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
+  return (await postJson(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
 }
 
 /** Sends a transaction that emits a log, and waits until it is mined. */
@@ -70,7 +70,7 @@ async function emit(from: string): Promise<void> {
   if (!(await waitForCondition(isMined, 10_000))) throw new Error(`${hash} is not mined`)
 }
 
-interface Log {
+interface RpcLog {
   blockNumber: string
   blockHash: string
   logIndex: string
@@ -82,7 +82,7 @@ interface Block {
 
 const ALL_LOGS_FILTER = [{ fromBlock: '0x0', toBlock: 'latest', address: EMITTER }]
 const alwaysFault = (kind: FaultKind) => ({ faults: { [kind]: 1 } })
-const readAllLogs = async () => (await callNode('eth_getLogs', ALL_LOGS_FILTER)) as Log[]
+const readAllLogs = async () => (await callNode('eth_getLogs', ALL_LOGS_FILTER)) as RpcLog[]
 
 describe('without faults', () => {
   it('passes calls and batches on', async () => {
@@ -93,7 +93,7 @@ describe('without faults', () => {
       body: { jsonrpc: '2.0', id: 7, result: head },
     })
     expect((await callProxy('eth_nonsense')).body.error?.code).toBe(-32601)
-    const { body } = await post(proxy.rpcUrl, [
+    const { body } = await postJson(proxy.rpcUrl, [
       { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
       { jsonrpc: '2.0', id: 2, method: 'eth_blockNumber', params: [] },
     ])
@@ -147,15 +147,15 @@ describe('faults of whole requests', () => {
 
   it('wrong_id: the answer to an earlier call of the method', async () => {
     await startProxy(alwaysFault('wrong_id'))
-    await post(proxy.rpcUrl, { id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
-    const { body } = await post(proxy.rpcUrl, {
+    await postJson(proxy.rpcUrl, { id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
+    const { body } = await postJson(proxy.rpcUrl, {
       id: 2,
       method: 'eth_getBlockByNumber',
       params: ['0x2', false],
     })
     expect(body.id).toBe(1)
     expect(body.result).toMatchObject({ number: '0x1' })
-    const batch = (await post(proxy.rpcUrl, [
+    const batch = (await postJson(proxy.rpcUrl, [
       { id: 1, method: 'eth_chainId' },
       { id: 2, method: 'eth_chainId' },
     ])) as unknown as { body: { id: number }[] }
@@ -183,8 +183,8 @@ describe('faults of answers', () => {
   it('missing_logs: all logs of one block are absent', async () => {
     await startProxy(alwaysFault('missing_logs'))
     const all = await readAllLogs()
-    const got = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as Log[]
-    const blocks = (logs: Log[]) => new Set(logs.map(({ blockNumber }) => blockNumber))
+    const got = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as RpcLog[]
+    const blocks = (logs: RpcLog[]) => new Set(logs.map(({ blockNumber }) => blockNumber))
     expect(blocks(got).size).toBe(blocks(all).size - 1)
     expect(
       (await callProxy('eth_getLogs', [{ address: EMITTER, blockHash: all[0]!.blockHash }])).body
@@ -200,13 +200,13 @@ describe('faults of answers', () => {
 
   it('duplicate_logs, reorder_logs', async () => {
     const all = await readAllLogs()
-    const key = ({ blockNumber, logIndex }: Log) => `${blockNumber}/${logIndex}`
+    const key = ({ blockNumber, logIndex }: RpcLog) => `${blockNumber}/${logIndex}`
     await startProxy(alwaysFault('duplicate_logs'))
-    const twice = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as Log[]
+    const twice = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as RpcLog[]
     expect(twice.length).toBeGreaterThan(all.length)
     expect(new Set(twice.map(key))).toEqual(new Set(all.map(key)))
     proxy.set({ reorder_logs: 1 })
-    const mixed = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as Log[]
+    const mixed = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as RpcLog[]
     expect(mixed.map(key)).not.toEqual(all.map(key))
     expect(mixed.map(key).sort()).toEqual(all.map(key).sort())
   })

@@ -41,11 +41,9 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   'silent_socket',
 ]
 
-/**
- * A call for which a fault is chosen. A batch of calls has the method `batch`, and a message that the node sends has
- * the method `notification`.
- */
+/** A call, a batch of calls or a message from the node, for which a fault is chosen. */
 export interface ProxiedCall {
+  /** The called method, `METHOD_LABEL_OF_BATCH`, or `NOTIFICATION_METHOD`. */
   method: string
   /** Number of the call among the calls of this method, from 1. */
   ordinal: number
@@ -57,7 +55,9 @@ export type Faults =
   | Partial<Record<FaultKind, number>>
   | ((request: ProxiedCall) => FaultKind | null)
 
+/** `ProxiedCall.method` of a message that the node sends. */
 export const NOTIFICATION_METHOD = 'notification'
+/** `ProxiedCall.method` of a batch of calls. */
 export const METHOD_LABEL_OF_BATCH = 'batch'
 
 function appliesToMethod(kind: FaultKind, method: string): boolean {

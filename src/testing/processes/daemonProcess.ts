@@ -17,6 +17,7 @@ export const DAEMON_NODEJS_FLAGS: readonly string[] = [
   '--no-parallel-scavenge',
 ]
 
+/** Environment variables of a daemon. A variable that is undefined is not set. */
 export type DaemonEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface DaemonProcess {

@@ -59,7 +59,10 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
   const port = options.port ?? (await chooseFreePort())
-  const settings = settingArgs({ ...getSharedPostgresSetup()?.settings, ...options.settings })
+  const settings = postgresSettingArguments({
+    ...getSharedPostgresSetup()?.settings,
+    ...options.settings,
+  })
   const [command, args] = postgresCommand(user, path.join(native, 'bin', 'postgres'), [
     ...['-D', dataDir, '-p', String(port)],
     ...settings,
@@ -201,7 +204,7 @@ async function fillDataDir(
   fs.renameSync(fresh, dataDir)
 }
 
-function settingArgs(extra: Readonly<Record<string, string>>): string[] {
+function postgresSettingArguments(extra: Readonly<Record<string, string>>): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',

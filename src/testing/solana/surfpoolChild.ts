@@ -36,7 +36,7 @@ interface Surfnet {
   timeTravelToTimestamp(ms: number): unknown
 }
 
-const UPDATE_EVERY_MS = 500
+const CLOCK_UPDATE_PAUSE_MS = 500
 /**
  * Number of ms behind the system's time to which the chain's clock is advanced regularly. By default the clock counts
  * slots. These are late under load, so payments would get too early times.
@@ -54,7 +54,7 @@ setInterval(() => {
       // the chain's clock is later already
     }
   }
-}, UPDATE_EVERY_MS).unref()
+}, CLOCK_UPDATE_PAUSE_MS).unref()
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', ({ module, slotMs }: SurfpoolRequest) => {

@@ -1,7 +1,7 @@
 // this script runs the forms of `/docs`, whose pages scripts/reference makes from the OpenAPI documents
 import { clientSample, curlSample, type SampleRequest, samplePath } from './samples.js'
 
-const JSON_TYPE = 'application/json'
+const JSON_CONTENT_TYPE = 'application/json'
 /** Maximum number of characters of a response to show. */
 const MAX_SHOWN_CHARS = 20_000
 
@@ -39,7 +39,7 @@ function updateSamples(route: HTMLElement): void {
 
 async function responseText(response: Response): Promise<string> {
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith(JSON_TYPE)
+  const isJson = response.headers.get('content-type')?.startsWith(JSON_CONTENT_TYPE)
   const shown = isJson ? JSON.stringify(JSON.parse(text), null, 2) : text
   return `${response.status} ${response.statusText}\n${shown.slice(0, MAX_SHOWN_CHARS)}`
 }
@@ -50,7 +50,7 @@ async function sendRequest(route: HTMLElement): Promise<void> {
   const { method, body, hasKey, ...place } = readRequestForm(route)
   const token = document.querySelector<HTMLInputElement>('#key')!.value.trim()
   const headers = {
-    ...(body !== undefined && { 'content-type': JSON_TYPE }),
+    ...(body !== undefined && { 'content-type': JSON_CONTENT_TYPE }),
     ...(hasKey && token !== '' && { 'x-auth-key': token }),
   }
   const init = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }

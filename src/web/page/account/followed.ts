@@ -58,12 +58,12 @@ export function decisivePayment(
 
 type PayerOnNetwork = Pick<SentTransaction, 'payer' | 'isTestnet'>
 
-const sentBy = ({ payer, isTestnet }: PayerOnNetwork): readonly SentTransaction[] =>
+const transactionsSentBy = ({ payer, isTestnet }: PayerOnNetwork): readonly SentTransaction[] =>
   sentTransactions.get().filter((one) => one.payer === payer && one.isTestnet === isTestnet)
 
 /** Warning before another payment, if an earlier payment for the same title is open or unanswered; else ''. */
 export function earlierPaymentWarning(payer: PayerOnNetwork, title: string): string {
-  const same = sentBy(payer).filter((one) => one.title === title)
+  const same = transactionsSentBy(payer).filter((one) => one.title === title)
   if (same.some(isOpen)) return ' You have paid for it already, and that is not decided yet.'
   return same.some(({ tx }) => !tx)
     ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
@@ -127,7 +127,7 @@ export function useSentTransactions(
       await onEnd()
       // show no message about the transaction of another wallet
       if (payer.payer !== by) return
-      const outcome = decisivePayment(sentBy(payer), title)
+      const outcome = decisivePayment(transactionsSentBy(payer), title)
       if (!outcome || isOpen(outcome)) return
       if (isWon(outcome)) say(`${title} is yours.`)
       else say(`${title} was not registered: the line below says why.`, 'error')
@@ -136,7 +136,7 @@ export function useSentTransactions(
     return () => left.abort()
   }, [])
   return {
-    sent: sentBy(payer),
+    sent: transactionsSentBy(payer),
     /**
      * Stores a transaction as soon as the wallet is asked for it, and its id once the wallet has answered. Removes the
      * transaction if the wallet refuses.

@@ -250,7 +250,7 @@ export function QuestionDialog() {
   )
 }
 
-const STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
+const PAYMENT_STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'Sent; no chain has it yet.',
   pending: 'Waiting for confirmations…',
   bridging: 'Confirmed; on its way to the hub…',
@@ -263,7 +263,7 @@ const STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
 export function statusText({ status }: SentTransaction): string {
   const { status: word = 'not_found', confirmations } = status ?? {}
   const { have = 0, need = 0 } = (word === 'pending' && confirmations) || {}
-  return `${STATUS_TEXTS[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
+  return `${PAYMENT_STATUS_TEXTS[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
 }
 
 /** Registrations that the wallet sent from this tab: each name once, with the status of its decisive payment. */

@@ -35,17 +35,17 @@ const TEST_WALLET_CSS = `
   test-wallet label { max-width: 100% }
   test-wallet select { min-height: 0; max-width: 100%; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
 `
-const sheet = new CSSStyleSheet()
-sheet.replaceSync(TEST_WALLET_CSS)
-document.adoptedStyleSheets.push(sheet)
-const bar = document.createElement('test-wallet')
-bar.setAttribute('role', 'complementary')
-bar.setAttribute('aria-label', 'Test wallet')
-const title = document.createElement('strong')
-title.textContent = 'Test wallet of the local world'
-bar.append(title)
+const styleSheet = new CSSStyleSheet()
+styleSheet.replaceSync(TEST_WALLET_CSS)
+document.adoptedStyleSheets.push(styleSheet)
+const testWalletBar = document.createElement('test-wallet')
+testWalletBar.setAttribute('role', 'complementary')
+testWalletBar.setAttribute('aria-label', 'Test wallet')
+const testWalletTitle = document.createElement('strong')
+testWalletTitle.textContent = 'Test wallet of the local world'
+testWalletBar.append(testWalletTitle)
 for (const [type, accounts] of Object.entries(ACCOUNTS_BY_TYPE)) {
   if (accounts.addresses.length === 0) continue
-  bar.append(createAccountSelector(type as PayerAddressType, accounts))
+  testWalletBar.append(createAccountSelector(type as PayerAddressType, accounts))
 }
-document.body.prepend(bar)
+document.body.prepend(testWalletBar)

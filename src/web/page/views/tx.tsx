@@ -36,7 +36,7 @@ const STATUS_HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   invalid: 'It registered nothing',
 }
 
-const REASON_TEXTS: Readonly<Record<string, string>> = {
+const TX_REASON_TEXTS: Readonly<Record<string, string>> = {
   name_taken: 'An earlier bid has the name. What this one paid can be taken back.',
   ...INVALID_REASONS,
   ...PAYMENT_REFUSALS,
@@ -79,7 +79,10 @@ function bridgedStep({ status, step, reason, hubTx, trouble }: TxStatus): StepSt
   if (status === 'bridging' && trouble)
     return ['bad', `${trouble.text} Due since ${utcMinuteText(trouble.since)}.`]
   if (step === 'delivery_failed')
-    return ['bad', `The last attempt failed${reason ? `: ${REASON_TEXTS[reason] ?? reason}` : ''}.`]
+    return [
+      'bad',
+      `The last attempt failed${reason ? `: ${TX_REASON_TEXTS[reason] ?? reason}` : ''}.`,
+    ]
   const arrival = hubTx && <CopyableText text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'pending') return ['next', '']
   if (status !== 'bridging') return ['done', arrival && <>Hub transaction {arrival}</>]
@@ -280,7 +283,7 @@ export function TxPage({ tx }: { tx: string }) {
   })
   const txStatus = state.data
   useTitle(txStatus ? STATUS_HEADINGS[txStatus.status] : 'Transaction')
-  const reason = txStatus?.reason && (REASON_TEXTS[txStatus.reason] ?? txStatus.reason)
+  const reason = txStatus?.reason && (TX_REASON_TEXTS[txStatus.reason] ?? txStatus.reason)
   return (
     <>
       <div class="head tx" data-status={txStatus?.status}>

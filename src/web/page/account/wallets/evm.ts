@@ -38,7 +38,7 @@ interface Provider {
   request(args: { method: string; params?: unknown }): Promise<unknown>
 }
 
-interface Receipt {
+interface TransactionReceipt {
   status: string
   blockNumber: string
 }
@@ -105,7 +105,7 @@ function createEvmWallet(
         async isExecuted(tx) {
           const ask = <T>(method: string, ...params: unknown[]) =>
             provider.request({ method, params }) as Promise<T>
-          const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', tx)
+          const receipt = await ask<TransactionReceipt | null>('eth_getTransactionReceipt', tx)
           if (receipt?.status !== '0x0') return receipt !== null
           // the receipt has no revert reason, so repeat the call at the receipt's block to get the reason
           const sent = await ask<Record<string, unknown>>('eth_getTransactionByHash', tx)
