@@ -8,9 +8,7 @@ import { assertWholeNumber } from './chains/actions.js'
 export interface Bridge {
   /** Stops the delivery of messages until `release`. The status of their transactions then stays `bridging`. */
   hold(): Promise<void>
-  /**
-   * Delays the delivery of each message that is sent from now on. The delay begins after the message's confirmation.
-   */
+  /** Delays the delivery of each message that is confirmed from now on. The delay begins with its confirmation. */
   delay(ms: number): Promise<void>
   /** Ends `hold` and `delay`. The delivery of the waiting messages begins immediately. */
   release(): Promise<void>

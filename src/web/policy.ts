@@ -1,6 +1,6 @@
 /**
  * Content security policy of the pages. It allows files of this service, pictures as data URIs and requests to this
- * service. It allows no inline scripts and styles.
+ * service. It allows no inline scripts or styles.
  */
 const POLICY_DIRECTIVES = [
   "default-src 'none'",

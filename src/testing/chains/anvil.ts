@@ -11,8 +11,8 @@ import { localChainClients } from './localClients.js'
 
 const ANVIL_HOST = '127.0.0.1'
 /**
- * Interval at which anvil writes its state file, seconds. It bounds what a power cut or a SIGKILL of anvil loses. After
- * any other end, even that of a killed launcher, anvil has written the file.
+ * Interval at which anvil writes its state file, seconds. It bounds what a power cut or a SIGKILL of anvil loses. At
+ * any other end anvil writes the file too, even if its launcher was killed.
  */
 const STATE_INTERVAL_S = 60
 /**
@@ -97,7 +97,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   return { ...server, rpcUrl, wsUrl: `ws://${ANVIL_HOST}:${port}`, port, chainId }
 }
 
-/** Path of anvil's own binary. The package's `.bin` wrapper would leave anvil running when it is killed. */
+/** Path of anvil's own binary. If the package's `.bin` wrapper were started and killed, anvil would run on. */
 function locateAnvil(): string {
   const manifest = locateNativeProgram('anvil', '/package.json')
   const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'

@@ -14,7 +14,7 @@ import type {
 import { localChainClients } from './localClients.js'
 import { startMiner } from './miner.js'
 
-/** Number of blocks after a block by which a local chain's policy counts it as confirmed. */
+/** Confirmation policy of local chains: number of blocks on top of a confirmed block. */
 export const CONFIRMATION_BLOCKS = 2
 const MIN_POLL_MS = 50
 /**

@@ -22,7 +22,7 @@ export interface RpcUrlAndChainId {
   chainId: number
 }
 
-/** Clients of a local chain. */
+/** viem's clients of a local chain. */
 export interface LocalClients {
   reader: PublicClient
   /**

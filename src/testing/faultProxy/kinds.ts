@@ -1,6 +1,6 @@
 import { pickElement, seededRandomNumber } from './random.js'
 
-/** Faults of a whole request, sent by HTTP or as a message on a WebSocket. */
+/** Faults of a whole request, which is the body of an HTTP request or a client's message on a WebSocket. */
 const REQUEST_FAULT_KINDS = [
   'delay',
   'drop',
@@ -32,7 +32,7 @@ const METHODS_BY_ANSWER_FAULT = {
 } as const satisfies Record<string, readonly string[]>
 
 export type AnswerFaultKind = keyof typeof METHODS_BY_ANSWER_FAULT
-/** `silent_socket`: a WebSocket stays open without further messages. */
+/** Kind of a fault. With `silent_socket` a WebSocket stays open, but no more messages pass. */
 export type FaultKind = (typeof REQUEST_FAULT_KINDS)[number] | AnswerFaultKind | 'silent_socket'
 
 export const FAULT_KINDS: readonly FaultKind[] = [

@@ -58,7 +58,7 @@ export function createFaultyPipe(upstream: UpstreamCaller, seed: number, limits:
   const delayFor = (request: ProxiedCall) =>
     integerBetween(randomFor('delay', request), 1, limits.delayMs)
 
-  /** Answers one call, wrongly if `kind` is a fault of answers. */
+  /** Answers one call. The answer is wrong if `kind` is a fault of answers that applies to the call. */
   const answer = async (
     call: RpcCall,
     request: ProxiedCall,

@@ -7,8 +7,9 @@ import { identifyProcess } from './processes.js'
 const LOCK_POLL_MS = 20
 
 /**
- * Text that changes once a process has ended: its id, and its start time or `undefined`. On Linux no later process with
- * the same id has the same text. Elsewhere the start time is not known.
+ * Text that identifies a running process: its id and start time. Once the process has ended, `undefined` takes the
+ * place of the start time. Outside Linux the start time is empty, so that a later process with the same id has the same
+ * text.
  */
 export const processIdAndStart = (pid: number): string =>
   `${pid} ${identifyProcess(pid)?.startedAt}`

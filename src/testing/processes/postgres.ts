@@ -111,7 +111,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   })
 }
 
-/** How PostgreSQL's programs run as a user other than root: a command prefix, or user and group ids. */
+/** How PostgreSQL's programs run as a user other than root: by a command prefix, or by user and group ids. */
 interface PostgresUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }

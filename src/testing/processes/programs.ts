@@ -14,8 +14,8 @@ export function useBuiltPrograms(locateProgram: LocateProgram): void {
 }
 
 /**
- * Command that runs a program of this project (`cli`, …): the file of `useBuiltPrograms`; else in a checkout the
- * source, through tsx; else the build beside this module.
+ * Command that runs a program of this project, such as `cli`: from the file that `useBuiltPrograms` has set. By default
+ * it runs the source through tsx in a checkout, and else the built file of this package.
  */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')

@@ -161,7 +161,7 @@ function SignInElsewhereForm() {
     const address = typed('address')
     return signInElsewhere({
       type,
-      // EVM addresses in the service's lower-case form
+      // the service has EVM addresses in lower case
       address: address.startsWith('0x') ? address.toLowerCase() : address,
       chainId: type === 'evm' ? Number(typed('chain')) : undefined,
     })

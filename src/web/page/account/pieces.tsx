@@ -113,7 +113,7 @@ interface FormProps {
   work: (typed: FormValues) => Promise<unknown>
   children: ComponentChildren
   label: string
-  /** Text of the form's button. */
+  /** Text of the form's button. Undefined for a form without a button. */
   submit?: string | undefined
   isPlain?: boolean
   class?: string

@@ -86,7 +86,10 @@ async function readPrivateNames(address: string, send: Send): Promise<AccountDat
   return { items: names.map((name) => ({ name })), isMore: moreNames }
 }
 
-/** Address by which everybody can read the names: a public wallet's own, else a public, verified one of its bundle. */
+/**
+ * Address by which everybody can read the wallet's names: its own, but for a private wallet that of a public, verified
+ * wallet of its bundle. Undefined if the bundle has none.
+ */
 function publicOwnerAddress(cluster: Cluster | null, address: string): string | undefined {
   const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
   const wallet = cluster?.wallets.find((one) => one.address === address)
@@ -273,7 +276,7 @@ function useConnection({ session, wallets, talk }: SharedState, left: AbortSigna
   /** Connects the signed-in wallet's account. @throws Error, such as where the wallet has another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
-    // a session that an earlier build stored has ''
+    // a session that an earlier build stored may have '' as `walletId`
     if (!session.walletId) return accountElsewhere(session)
     const wallet = wallets.find(({ id }) => id === session.walletId)
     if (!wallet) throw new Error('The wallet you signed in with is not there any more.')

@@ -36,7 +36,7 @@ export function useTalk() {
     say,
     /**
      * Shows the question once the previous one is answered.
-     * @param left withdraws the question, as an answer null
+     * @param left withdraws the question when it is aborted. The answer is then null
      * @param more called when the question is shown; returns a text to append to the question's text
      * @returns the answer, as `ShownQuestion.answer` gets it
      */

@@ -38,7 +38,7 @@ export async function findCommunity(name: string, ask: ReadApiPath): Promise<Com
   return matches.length > 0 ? ask<Community>(`${path}/${encodeURIComponent(name)}`) : null
 }
 
-/** Maximum number of names that one request reads. */
+/** Number of names that one request adds to the known ones. */
 const NAMES_PER_REQUEST = 100
 
 /** Reads the next names that an address owns, oldest first, names below communities last. */

@@ -201,7 +201,7 @@ const REFUND_TEXTS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = 
   released: 'The recipient has the money.',
 }
 
-/** What becomes of money that bought no name, with a link to take it. Shows nothing without a credit or refund. */
+/** The credit that the transaction left on the hub, or the outcome of its payment, with a link to take the money. */
 function OwedMoneyCard({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
   if (!credit && !refund) return null
   const canBeTaken =
