@@ -25,7 +25,7 @@ const FIRST_FEE_WEI = parseGwei('3')
 const SECOND_FEE_WEI = parseGwei('1')
 const MAX_FEE_WEI = parseGwei('100')
 /** Gas limit for each name of a transaction with bids. */
-const BID_GAS = 300_000n
+const BID_GAS_PER_NAME = 300_000n
 /** Gas limit of the call that sends a message, with a margin. */
 const MESSAGE_GAS = 1_000_000n
 /** Nonce of a transaction that can't be mined, since earlier nonces are unused. */
@@ -83,7 +83,7 @@ function bidsTransaction(
     to: config.contract,
     data: encodePlaceBidsCalldata(bids, null),
     value: BID_WEI * count,
-    gas: BID_GAS * count,
+    gas: BID_GAS_PER_NAME * count,
     maxPriorityFeePerGas: feeWei,
   }
 }

@@ -27,12 +27,12 @@ export const CONTRACT_ERROR_TEXTS: Readonly<Record<string, string>> = {
 }
 
 /** Number of levels to which an error's fields are searched. Each wallet nests the contract's error differently. */
-const MAX_DEPTH = 5
+const MAX_ERROR_DEPTH = 5
 /** Matches the first four bytes of hex data. In the data of a revert they are the error's selector. */
 const SELECTOR_PATTERN = /0x[0-9a-f]{8}/gi
 
 /** The strings in a value and its fields, `depth` levels deep. The depth also bounds a value with cycles. */
-function stringsIn(value: unknown, depth = MAX_DEPTH): string[] {
+function stringsIn(value: unknown, depth = MAX_ERROR_DEPTH): string[] {
   if (typeof value === 'string') return [value]
   if (depth === 0 || typeof value !== 'object' || value === null) return []
   // `message` and `cause` of an error are not enumerable

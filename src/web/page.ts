@@ -53,11 +53,11 @@ const metaElement = (name: string, content: object): string =>
   `<meta name="${name}" content="${JSON.stringify(content).replaceAll('"', '&quot;')}">`
 
 /** Markup that this process adds to the pages' head, by its source: `service` or `test-wallet`. */
-const headMarkup = new Map<string, string>()
+const headMarkupBySource = new Map<string, string>()
 
 function setHeadMarkup(source: string, markup: string): void {
-  headMarkup.set(source, markup)
-  indexPage.text = html.replace('</head>', `${[...headMarkup.values()].join('')}</head>`)
+  headMarkupBySource.set(source, markup)
+  indexPage.text = html.replace('</head>', `${[...headMarkupBySource.values()].join('')}</head>`)
 }
 
 /**
@@ -159,11 +159,11 @@ export function pageFile(urlBuild: string, name: string): PageFile | null {
 }
 
 /** Gzip of files that were served, by their text. Pages of names are not kept. */
-const gzippedTexts = new Map<string, Buffer>()
+const gzipByText = new Map<string, Buffer>()
 
 /** A file's text as gzip, kept for later requests unless the file is the page of a name. */
 export function gzipFile({ text, isOfName = false }: PageFile): Buffer {
-  const bytes = gzippedTexts.get(text) ?? gzipSync(text)
-  if (!isOfName) gzippedTexts.set(text, bytes)
+  const bytes = gzipByText.get(text) ?? gzipSync(text)
+  if (!isOfName) gzipByText.set(text, bytes)
   return bytes
 }

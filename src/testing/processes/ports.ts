@@ -16,13 +16,13 @@ const NEXT_PORT_TRIES = 200
 
 const FREE_PORT_COUNT = FREE_PORTS.below - FREE_PORTS.from
 /** Offset of the port that was tried last, in `FREE_PORTS`. */
-let lastOffset = (process.pid * PORTS_APART) % FREE_PORT_COUNT
+let lastPortOffset = (process.pid * PORTS_APART) % FREE_PORT_COUNT
 
 /** A free port on loopback, claimed until this process ends. */
 export async function chooseFreePort(): Promise<number> {
   for (;;) {
-    lastOffset = (lastOffset + 1) % FREE_PORT_COUNT
-    const port = FREE_PORTS.from + lastOffset
+    lastPortOffset = (lastPortOffset + 1) % FREE_PORT_COUNT
+    const port = FREE_PORTS.from + lastPortOffset
     // claim the port before the check, which binds the port and so disturbs a process that has claimed it
     if ((await claimPort(port)) && (await isPortFree(port))) return port
   }

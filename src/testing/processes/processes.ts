@@ -112,7 +112,7 @@ for one in $list; do kill -9 "\${one%:*}"; done
 
 let guardProcess: ChildProcess | undefined
 /** Running children by process id, each with the signal that the guard sends to it. */
-const guardedChildren = new Map<number, NodeJS.Signals>()
+const guardSignalByPid = new Map<number, NodeJS.Signals>()
 
 /**
  * Starts the guard, which ends this process's children when this process has ended. A running guard is reused.
@@ -135,7 +135,7 @@ export function startChildGuard(): number {
 /** Sends the guard the list of the running children, and starts the guard where none runs. */
 function sendChildrenToGuard(): void {
   startChildGuard()
-  const list = [...guardedChildren].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
+  const list = [...guardSignalByPid].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
   guardProcess?.stdin?.write(`${list.join(' ')}\n`)
 }
 
@@ -159,13 +159,13 @@ export async function spawnChild(options: SpawnOptions) {
     throw new Error(`starting ${command}: ${(error as Error).message}`)
   }
   const pid = child.pid as number
-  guardedChildren.set(pid, exitSignal)
+  guardSignalByPid.set(pid, exitSignal)
   sendChildrenToGuard()
   let hasExited = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => {
       hasExited = true
-      guardedChildren.delete(pid)
+      guardSignalByPid.delete(pid)
       sendChildrenToGuard()
       resolve({ code, signal })
     })

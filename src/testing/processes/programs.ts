@@ -3,14 +3,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 type LocateProgram = (program: string) => Promise<string>
 
-let locateBuild: LocateProgram | undefined
+let locateBuiltProgram: LocateProgram | undefined
 
 /**
  * Makes this project's programs start from the built files that `locateProgram` returns, which is much faster than from
  * their sources.
  */
 export function useBuiltPrograms(locateProgram: LocateProgram): void {
-  locateBuild = locateProgram
+  locateBuiltProgram = locateProgram
 }
 
 /**
@@ -22,7 +22,7 @@ export async function programCommand(program: string) {
   const ownFile = fileURLToPath(
     new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url),
   )
-  const file = locateBuild ? await locateBuild(program) : ownFile
+  const file = locateBuiltProgram ? await locateBuiltProgram(program) : ownFile
   const loader = file.endsWith('.ts')
     ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href]
     : []

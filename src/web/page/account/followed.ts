@@ -33,16 +33,16 @@ const sentTransactions = createTabState<readonly SentTransaction[]>(
   'clusterd.followed',
   [],
   (all) => {
-    const stored = all.filter((one, i) => i < MAX_STORED_TRANSACTIONS || isOpen(one))
+    const stored = all.filter((one, i) => i < MAX_STORED_TRANSACTIONS || isUndecided(one))
     return stored.length > 0 ? stored : null
   },
 )
 
 /** True for a registration whose status may still change. */
-const isOpen = ({ tx, status, isOffer }: SentTransaction): boolean =>
+const isUndecided = ({ tx, status, isOffer }: SentTransaction): boolean =>
   tx !== undefined && !isOffer && !(status && isFinalStatus(status))
 
-const isWon = ({ status }: SentTransaction): boolean => status?.status === 'finalized'
+const isRegistered = ({ status }: SentTransaction): boolean => status?.status === 'finalized'
 
 /**
  * Of several payments for a name, the payment whose status is shown for the name: the payment that registered it, else
@@ -53,7 +53,7 @@ export function decisivePayment(
   title: string,
 ): SentTransaction | undefined {
   const same = sent.filter((one) => one.title === title && one.tx)
-  return same.find(isWon) ?? same.find(isOpen) ?? same[0]
+  return same.find(isRegistered) ?? same.find(isUndecided) ?? same[0]
 }
 
 type PayerOnNetwork = Pick<SentTransaction, 'payer' | 'isTestnet'>
@@ -64,7 +64,7 @@ const transactionsSentBy = ({ payer, isTestnet }: PayerOnNetwork): readonly Sent
 /** Warning before another payment, if an earlier payment for the same title is open or unanswered; else ''. */
 export function earlierPaymentWarning(payer: PayerOnNetwork, title: string): string {
   const same = transactionsSentBy(payer).filter((one) => one.title === title)
-  if (same.some(isOpen)) return ' You have paid for it already, and that is not decided yet.'
+  if (same.some(isUndecided)) return ' You have paid for it already, and that is not decided yet.'
   return same.some(({ tx }) => !tx)
     ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
     : ''
@@ -91,7 +91,7 @@ async function followOpenPayments(
   onEnd: (ended: SentTransaction) => void,
 ): Promise<void> {
   for (let round = 0; !left.aborted; round++) {
-    const open = sentTransactions.get().filter(isOpen)
+    const open = sentTransactions.get().filter(isUndecided)
     const transaction = open[round % Math.max(1, open.length)]
     const { isTestnet = false, tx = '' } = transaction ?? {}
     const read = () => callApi<TxStatus>(statusPath(tx), { isTestnet, signal: left })
@@ -128,8 +128,8 @@ export function useSentTransactions(
       // show no message about the transaction of another wallet
       if (payer.payer !== by) return
       const outcome = decisivePayment(transactionsSentBy(payer), title)
-      if (!outcome || isOpen(outcome)) return
-      if (isWon(outcome)) say(`${title} is yours.`)
+      if (!outcome || isUndecided(outcome)) return
+      if (isRegistered(outcome)) say(`${title} is yours.`)
       else say(`${title} was not registered: the line below says why.`, 'error')
     }
     void followOpenPayments(left.signal, end)

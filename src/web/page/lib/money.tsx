@@ -21,7 +21,7 @@ export const HUB_NETWORK = 'hub'
 export const NATIVE_TOKEN = 'native'
 
 /** Responses that this tab has read, by network and path. Symbols and decimals do not change. */
-const responses = new Map<string, Promise<unknown>>()
+const responseByNetworkAndPath = new Map<string, Promise<unknown>>()
 
 /**
  * Reads a path of the API only once, so that all amounts share the answer. An error is not kept.
@@ -29,9 +29,10 @@ const responses = new Map<string, Promise<unknown>>()
  */
 function readOnce<T>(path: string, isTestnet: boolean): Promise<T> {
   const key = `${isTestnet} ${path}`
-  const answer = (responses.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
-  responses.set(key, answer)
-  answer.catch(() => responses.delete(key))
+  const answer =
+    (responseByNetworkAndPath.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
+  responseByNetworkAndPath.set(key, answer)
+  answer.catch(() => responseByNetworkAndPath.delete(key))
   return answer
 }
 

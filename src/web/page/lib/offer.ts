@@ -55,10 +55,10 @@ export function registrationTimeText(
 }
 
 /** Pause after a typed letter, ms, in case another follows. */
-const TYPING_MS = 200
+const TYPING_PAUSE_MS = 200
 
 /** Waits until the visitor has stopped typing. @throws the signal's reason, as another letter aborts the request */
-export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
+export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_PAUSE_MS, signal)
 
 type ReadOptions = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 

@@ -17,7 +17,7 @@ interface Suggestion {
 const ARROW_KEY_STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
 /** Minimum number of typed letters for which names are suggested. */
-const MIN_LETTERS = 2
+const MIN_PREFIX_LETTERS = 2
 
 /**
  * Registered names that begin with a text, and the text itself if it can be registered.
@@ -42,7 +42,7 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
 /** The typed text as the beginning of a name; null for a text that is no name, and for too few letters. */
 function namePrefixOf(text: string): string | null {
   const place = pageOfPath('/', text)
-  return place.page === 'name' && place.name.length >= MIN_LETTERS ? place.name : null
+  return place.page === 'name' && place.name.length >= MIN_PREFIX_LETTERS ? place.name : null
 }
 
 /** Search box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
