@@ -151,10 +151,10 @@ const SHARED = {
   'ops/turns.ts expensiveWorkQueue': 'of the event loop, which is the process’s',
   'registry/journal/codec.ts sink': 'emptied before each use, without a pause in between',
   'registry/journal/storedRules.ts rulesByBody': 'a pure function of the stored bytes',
-  'web/page.ts gzippedTexts': 'a pure function of the text',
+  'web/page.ts gzipByText': 'a pure function of the text',
   'web/page.ts ensParents': 'the pages of a process show one service',
   'web/page.ts files': 'the pages of a process show one service',
-  'web/page.ts headMarkup': 'the pages of a process show one service',
+  'web/page.ts headMarkupBySource': 'the pages of a process show one service',
   'web/page.ts indexPage': 'the pages of a process show one service',
   'web/page.ts siteInfo': 'the pages of a process show one service',
 }

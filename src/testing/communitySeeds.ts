@@ -18,9 +18,9 @@ export const OPEN_COMMUNITY_NAME = 'club'
 export const PAID_COMMUNITY_NAME = 'guild'
 
 /** Price of a name of the paid community in a chain's gas token, wei. */
-const COIN_AMOUNT = String(parseEther('0.001'))
+const COIN_PRICE = String(parseEther('0.001'))
 /** Price of a name of the paid community in the hub's local token, base units (18 decimals). */
-const TOKEN_AMOUNT = String(parseEther('5'))
+const TOKEN_PRICE = String(parseEther('5'))
 
 /**
  * Makes the names `club` and `guild` communities. Names of `club` are free for everybody. Names of `guild` are paid
@@ -55,9 +55,9 @@ function pricesOf({ hub, spokes }: WorldNetwork, recipient: string): SeedCommuni
   const inCoin = [hub, ...spokes].map(({ network }) => ({
     network,
     token: 'native',
-    amount: COIN_AMOUNT,
+    amount: COIN_PRICE,
     recipient,
   }))
   const { network, contracts } = hub
-  return [...inCoin, { network, token: contracts.token, amount: TOKEN_AMOUNT, recipient }]
+  return [...inCoin, { network, token: contracts.token, amount: TOKEN_PRICE, recipient }]
 }

@@ -5,7 +5,7 @@ import type { SeedCommunityPrice } from './world.js'
 
 /**
  * A local chain of a family other than EVM, such as Solana. It serves all networks of a local world.
- * `index` numbers the networks in the order of their hubs.
+ * `index` numbers the networks from 0, in the order of their hubs.
  */
 export interface LocalNonEvmChain {
   /** Key of the chain's settings in the chains file, and of its addresses in `WorldNetwork`. */

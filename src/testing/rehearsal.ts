@@ -12,8 +12,8 @@ import { operatorAccount } from './world.js'
 const BLOCK_MS = 1_000
 
 /**
- * What a deployment is rehearsed on: the chains, as entries of a chains file without clusterd's contracts, and the URL
- * of the database.
+ * Where a deployment is rehearsed. `chains` has entries of a chains file, without clusterd's contracts. `database` is
+ * the URL of a migrated database without data.
  */
 export type Rehearsal = Awaited<ReturnType<typeof startRehearsal>>['found']
 

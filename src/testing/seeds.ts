@@ -24,7 +24,8 @@ const FIRST_FEE_WEI = parseGwei('3')
 /** Priority fee per gas of bids that have to be later in the block. */
 const SECOND_FEE_WEI = parseGwei('1')
 const MAX_FEE_WEI = parseGwei('100')
-const BID_GAS = 300_000n
+/** Gas limit for each name of a transaction with bids. */
+const BID_GAS_PER_NAME = 300_000n
 /** Gas limit of the call that sends a message, with a margin. */
 const MESSAGE_GAS = 1_000_000n
 /** Nonce of a transaction that can't be mined, since earlier nonces are unused. */
@@ -82,7 +83,7 @@ function bidsTransaction(
     to: config.contract,
     data: encodePlaceBidsCalldata(bids, null),
     value: BID_WEI * count,
-    gas: BID_GAS * count,
+    gas: BID_GAS_PER_NAME * count,
     maxPriorityFeePerGas: feeWei,
   }
 }
@@ -95,7 +96,12 @@ function bidsTransaction(
  */
 async function sendPendingBid(chain: LocalChain): Promise<Hex> {
   const bid = bidsTransaction(chain, [WAITING_NAME], SECOND_FEE_WEI)
-  const signed = await sign(chain, operatorAccount('seedWaiter'), bid, UNREACHED_NONCE)
+  const signed = await signSeedTransaction(
+    chain,
+    operatorAccount('seedWaiter'),
+    bid,
+    UNREACHED_NONCE,
+  )
   return localChainClients(chain).reader.sendRawTransaction({ serializedTransaction: signed })
 }
 
@@ -125,7 +131,7 @@ interface SeedTransaction {
   maxPriorityFeePerGas: bigint
 }
 
-const sign = (
+const signSeedTransaction = (
   { chainId }: LocalChain,
   account: PrivateKeyAccount,
   transaction: SeedTransaction,
@@ -146,16 +152,16 @@ async function sendOnce(
   transaction: SeedTransaction,
 ): Promise<Hex> {
   const { reader } = localChainClients(chain)
-  const first = keccak256(await sign(chain, account, transaction, 0))
+  const first = keccak256(await signSeedTransaction(chain, account, transaction, 0))
   const nonce = await reader.getTransactionCount({ address: account.address })
   const isSent = nonce > 0 && (await reader.getTransaction({ hash: first }).catch(() => null))
   if (isSent) return first
-  const serializedTransaction = await sign(chain, account, transaction, nonce)
+  const serializedTransaction = await signSeedTransaction(chain, account, transaction, nonce)
   return reader.sendRawTransaction({ serializedTransaction })
 }
 
 /**
- * Sends transactions, and mines enough blocks at once to confirm them.
+ * Sends transactions, and mines the blocks that include and confirm them.
  * @throws Error where a transaction reverts, and errors of `waitForReceipt`
  */
 async function sendAndConfirm(chain: LocalChain, send: () => Promise<Hex[]>): Promise<Hex[]> {

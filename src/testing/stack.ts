@@ -50,7 +50,7 @@ export interface StackOptions<N extends Network = Network, L extends ChainLabel 
   /** Network labels of the chains to start. Each spoke needs its hub. Default: all chains of the networks. */
   chains?: readonly L[]
   /**
-   * True to start Solana, if Surfpool is installed or a chain is given. Default: true, but false where `chains` are
+   * True to start Solana, if Surfpool is installed or `solanaRpcUrl` is given. Default: true, but false if `chains` are
    * given.
    */
   solana?: boolean
@@ -151,7 +151,7 @@ async function buildStack<N extends Network>(
   // a killed start may have left stack.json and .env; both are written again once this world is ready
   removeWorldFiles(sandbox.home)
 
-  // choose the ports before anything starts, so that a taken port is reported at once
+  // choose the ports before anything starts, so that a taken port is reported without waiting for the start
   const [port, opsPort] = await allSettledOrThrow([
     requireFreePort('PORT', options.port),
     requireFreePort('OPS_PORT', options.opsPort),
@@ -199,7 +199,7 @@ async function buildStack<N extends Network>(
     accounts: { evm: worldEvmAccounts(), solana: solana?.accounts ?? [] },
     seeds: {},
   }
-  world.seeds = await settleSeeds(world, seeds, nonEvmChains)
+  world.seeds = await finishSeeding(world, seeds, nonEvmChains)
   // with ports 0, a second daemon that is started with this environment chooses free ports
   const env = daemonEnvironment(sandbox.home, { ...daemon, port: 0, opsPort: 0 })
   if (sandbox.isKept) writeWorldFiles(sandbox.home, world, { ...env, LOG_FORMAT: undefined })
@@ -228,7 +228,7 @@ async function buildStack<N extends Network>(
   }
 }
 
-/** Units of a price feed in a dollar. */
+/** Number of units in which a price feed counts one dollar. */
 const FEED_UNITS_PER_DOLLAR = 1e8
 
 async function setPrices(
@@ -254,7 +254,7 @@ const seedChains = (chains: readonly LocalChain[]) =>
   )
 
 /** Waits until the daemon has indexed the seeded names, then makes two of the names communities. */
-async function settleSeeds<N extends Network>(
+async function finishSeeding<N extends Network>(
   world: World<N>,
   seeds: Awaited<ReturnType<typeof seedChains>>,
   nonEvmChains: readonly LocalNonEvmChain[],

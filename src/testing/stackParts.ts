@@ -38,7 +38,11 @@ export interface PostgresHandle extends Pick<Postgres, 'pid' | 'port' | 'stop' |
   restart(): Promise<void>
 }
 
-/** Waits for all tasks, then throws the first failed one's error: a part that is still starting can't be ended. */
+/**
+ * Waits until every task has ended, even if one fails, because a part that is still starting can't be stopped.
+ * @returns the results, in the order of the tasks
+ * @throws the error of the first task in the list that failed
+ */
 export async function allSettledOrThrow<T extends readonly unknown[]>(
   tasks: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
@@ -63,19 +67,22 @@ export async function requireFreePort(
   return wanted
 }
 
-/** Starts an embedded PostgreSQL server, unless a database is given, and migrates the database. */
+/**
+ * Starts an embedded PostgreSQL server, unless a database is given, and migrates the database.
+ * @param given URL of the database to use
+ */
 export async function startDatabase(
   sandbox: Sandbox,
   given: string | undefined,
 ): Promise<{ url: string; handle: PostgresHandle | undefined }> {
-  const handle = given === undefined ? await startEmbedded(sandbox) : undefined
+  const handle = given === undefined ? await startEmbeddedPostgres(sandbox) : undefined
   const url = given ?? (await createDatabase(handle?.url ?? '', DATABASE_NAME))
   const applied = await migrate(url)
   if (applied.length > 0) sandbox.log(`applied ${applied.length} migrations to the database`)
   return { url, handle }
 }
 
-async function startEmbedded(sandbox: Sandbox): Promise<PostgresHandle & { url: string }> {
+async function startEmbeddedPostgres(sandbox: Sandbox): Promise<PostgresHandle & { url: string }> {
   const dataDir = path.join(sandbox.home, 'postgres')
   const start = async (port: number): Promise<Postgres> => {
     const server = await startPostgres({

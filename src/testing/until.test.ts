@@ -7,15 +7,15 @@ import { until } from './until.js'
 const apiOf = async (...steps: ((res: ServerResponse) => void)[]): Promise<{ api: string }> => ({
   api: await serveInTest((_, res) => (steps.length > 1 ? steps.shift()! : steps[0]!)(res)),
 })
-const json = (status: number, body: object) => (res: ServerResponse) =>
+const jsonStep = (status: number, body: object) => (res: ServerResponse) =>
   void res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
 describe('until.status', () => {
   it('waits while a daemon restarts', async () => {
     const at = await apiOf(
       (res) => res.destroy(),
-      json(503, { error: 'unavailable' }),
-      json(200, { tx: '0x1', status: 'finalized' }),
+      jsonStep(503, { error: 'unavailable' }),
+      jsonStep(200, { tx: '0x1', status: 'finalized' }),
     )
     expect(await until.status(at, '0x1', 'finalized')).toMatchObject({ status: 'finalized' })
   })
@@ -27,13 +27,13 @@ describe('until.status', () => {
   }, 3_000)
 
   it('ends before the limit of its test, with the last answer', { timeout: 2_000 }, async () => {
-    const at = await apiOf(json(200, { tx: '0x1', status: 'pending' }))
+    const at = await apiOf(jsonStep(200, { tx: '0x1', status: 'pending' }))
     const waited = until.status(at, '0x1', 'finalized')
     await expect(waited).rejects.toThrow('last seen {"tx":"0x1","status":"pending"}')
   })
 
   it('throws a refusal at once', async () => {
-    const at = await apiOf(json(400, { error: 'invalid_request' }))
+    const at = await apiOf(jsonStep(400, { error: 'invalid_request' }))
     await expect(until.status(at, 'x', 'finalized')).rejects.toMatchObject({
       code: 'invalid_request',
     })
@@ -46,7 +46,9 @@ describe('until.status in a hook', () => {
   let thrown: unknown
 
   beforeAll(async () => {
-    const { url, stop } = await serve((_, res) => json(200, { tx: '0x1', status: 'pending' })(res))
+    const { url, stop } = await serve((_, res) =>
+      jsonStep(200, { tx: '0x1', status: 'pending' })(res),
+    )
     thrown = await until.status({ api: url }, '0x1', 'finalized').catch((error: Error) => error)
     await stop()
   })

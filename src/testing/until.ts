@@ -10,7 +10,7 @@ const POLL_MS = 50
 /** Shortest timeout of a request to the API, ms, so that the error at the deadline can include a last answer. */
 const MIN_REQUEST_TIMEOUT_MS = 1_000
 /** Time by which a wait ends before the time limit of the test that waits, ms. */
-const MARGIN_MS = MIN_REQUEST_TIMEOUT_MS + 250
+const TEST_LIMIT_MARGIN_MS = MIN_REQUEST_TIMEOUT_MS + 250
 
 export interface UntilOptions {
   /** True to ask for the testnet instead of mainnet. */
@@ -28,7 +28,7 @@ export interface UntilOptions {
 /** An item of `GET /v1/events`. */
 export type EventItem = FeedEvent & { data: Record<string, unknown> }
 
-const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
+const apiClientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =>
   new Client({ url: api, testnet, retries: 0 })
 
 /**
@@ -36,7 +36,7 @@ const clientOf = ({ api }: { api: string }, { testnet = false }: UntilOptions) =
  * condition can't become true.
  */
 export const until = {
-  /** Waits until a registration transaction has a status. Throws at once for another final status. */
+  /** Waits until a registration transaction has a status. Throws without waiting further for another final status. */
   async status(
     at: { api: string },
     tx: string,
@@ -44,9 +44,9 @@ export const until = {
     options: UntilOptions = {},
   ): Promise<TransactionStatus> {
     const names = [wanted].flat() as StatusWord[]
-    const client = clientOf(at, options)
+    const client = apiClientOf(at, options)
     let last: TransactionStatus | undefined
-    return poll<TransactionStatus>(
+    return pollUntilDone<TransactionStatus>(
       `${tx} to be ${names.join(' or ')}`,
       options,
       async (timeoutMs) => {
@@ -65,7 +65,7 @@ export const until = {
 
   /** Waits until the operator's `/status` reports no problem: chains are indexed, and each network has leaders. */
   async ready(at: { ops: string }, options: UntilOptions = {}): Promise<void> {
-    await poll('the daemon to be ready', options, async () => {
+    await pollUntilDone('the daemon to be ready', options, async () => {
       const answer = await readDaemonReadiness(at.ops)
       return answer.ready ? { done: true } : { seen: answer.problems }
     })
@@ -77,10 +77,10 @@ export const until = {
     matches: (event: EventItem) => boolean,
     options: UntilOptions = {},
   ): Promise<EventItem> {
-    const client = clientOf(at, options)
+    const client = apiClientOf(at, options)
     let page: string | undefined
     let last: EventItem | undefined
-    return poll<EventItem>('an event', options, async (timeoutMs) => {
+    return pollUntilDone<EventItem>('an event', options, async (timeoutMs) => {
       const query = page === undefined ? ({ orderBy: 'oldest' } as const) : { nextPage: page }
       const answer = await client.eventsPage(query, { timeoutMs })
       page = answer.resume
@@ -105,12 +105,12 @@ function defaultDeadlineMs(): number {
   const isHook = timeout === undefined
   const limitMs = (isHook ? worker?.config?.hookTimeout : timeout) ?? 0
   const startedMs = (isHook ? undefined : result?.startTime) ?? Date.now()
-  // 0: the test has no limit
+  // 0: the test has no limit, or no test runs
   if (limitMs === 0) return DEFAULT_DEADLINE_MS
-  return Math.min(DEFAULT_DEADLINE_MS, startedMs + limitMs - Date.now() - MARGIN_MS)
+  return Math.min(DEFAULT_DEADLINE_MS, startedMs + limitMs - Date.now() - TEST_LIMIT_MARGIN_MS)
 }
 
-async function poll<T>(
+async function pollUntilDone<T>(
   what: string,
   { deadlineMs = defaultDeadlineMs() }: UntilOptions,
   ask: (timeoutMs: number) => Promise<{ done: T } | { seen: unknown }>,

@@ -135,28 +135,29 @@ export interface Seed {
   communities?: SeedCommunities
 }
 
-const EVM_ACCOUNTS = 10
+const EVM_ACCOUNT_COUNT = 10
 /** BIP-44 account index of the keys for the local world's own work. Users' wallets have index 0. */
 const OPERATOR_ACCOUNT_INDEX = 1
 
 export type TestAccount = PrivateKeyAccount & { privateKey: Hex }
 
-let root: HDKey | undefined
-const cachedAccounts = new Map<string, TestAccount>()
+/** Root key of `TEST_MNEMONIC`, once it was derived. */
+let rootKey: HDKey | undefined
+const testAccountByPath = new Map<string, TestAccount>()
 
 /** Account of `TEST_MNEMONIC` (BIP-39, BIP-44). It is cached, since viem would derive the key on each call. */
 export function testAccount(addressIndex: number, accountIndex = 0): TestAccount {
   const path = `m/44'/60'/${accountIndex}'/0/${addressIndex}`
-  if (cachedAccounts.has(path)) return cachedAccounts.get(path)!
-  root ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
-  const privateKey = toHex(root.derive(path).privateKey!)
-  cachedAccounts.set(path, { ...privateKeyToAccount(privateKey), privateKey })
-  return cachedAccounts.get(path)!
+  if (testAccountByPath.has(path)) return testAccountByPath.get(path)!
+  rootKey ??= HDKey.fromMasterSeed(pbkdf2Sync(TEST_MNEMONIC, 'mnemonic', 2_048, 64, 'sha512'))
+  const privateKey = toHex(rootKey.derive(path).privateKey!)
+  testAccountByPath.set(path, { ...privateKeyToAccount(privateKey), privateKey })
+  return testAccountByPath.get(path)!
 }
 
 /** The ten well-known accounts of local Ethereum tools, with lower-case addresses. */
 export function worldEvmAccounts(): EvmAccount[] {
-  return Array.from({ length: EVM_ACCOUNTS }, (_, addressIndex) => {
+  return Array.from({ length: EVM_ACCOUNT_COUNT }, (_, addressIndex) => {
     const { address, privateKey } = testAccount(addressIndex)
     return { address: lowerCaseAddress(address), privateKey }
   })
@@ -196,10 +197,10 @@ export const lowerCaseAddress = (address: string): Hex => address.toLowerCase() 
 export const addressAsBytes32 = (address: Hex): Hex => pad(lowerCaseAddress(address))
 
 /** Path of the file that describes a home folder's local world. */
-const worldFile = (home: string): string => path.join(home, 'stack.json')
+const worldFilePath = (home: string): string => path.join(home, 'stack.json')
 
 /** Path of the file, in a home folder, with environment variables for `clusterd`, Foundry and Hardhat. */
-const envFile = (home: string): string => path.join(home, '.env')
+const envFilePath = (home: string): string => path.join(home, '.env')
 
 /**
  * Writes the files `stack.json` and `.env` of a local world. Only their owner can read them, since they hold keys.
@@ -210,14 +211,14 @@ export function writeWorldFiles<N extends Network>(
   world: World<N>,
   env: NodeJS.ProcessEnv,
 ): void {
-  writeFileAtomically(worldFile(home), `${JSON.stringify(world, null, 2)}\n`, { mode: 0o600 })
+  writeFileAtomically(worldFilePath(home), `${JSON.stringify(world, null, 2)}\n`, { mode: 0o600 })
   const networks: WorldNetwork[] = Object.values(world.networks)
   const chainVariables = networks
     .flatMap(({ hub, spokes }) => [hub, ...spokes])
     .flatMap(({ network, rpcUrl, contracts }) => [
       [`RPC_URL_${network}`, rpcUrl],
       ...Object.entries(contracts).map(([name, address]) => [
-        `${upperSnake(name)}_${network}`,
+        `${upperSnakeCase(name)}_${network}`,
         address,
       ]),
     ])
@@ -230,7 +231,7 @@ export function writeWorldFiles<N extends Network>(
     value === undefined ? [] : [[name, /^[^']* [^']*$/.test(value) ? `'${value}'` : value]],
   )
   writeFileAtomically(
-    envFile(home),
+    envFilePath(home),
     [...daemonVariables, ...chainVariables, ...accounts]
       .map((pair) => `${pair.join('=')}\n`)
       .join(''),
@@ -238,7 +239,7 @@ export function writeWorldFiles<N extends Network>(
   )
 }
 
-const upperSnake = (name: string): string =>
+const upperSnakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
 
 /**
@@ -247,12 +248,12 @@ const upperSnake = (name: string): string =>
  */
 export function readWorld(home: string): World | undefined {
   try {
-    return JSON.parse(fs.readFileSync(worldFile(home), 'utf8')) as World
+    return JSON.parse(fs.readFileSync(worldFilePath(home), 'utf8')) as World
   } catch {
     return undefined
   }
 }
 
 export function removeWorldFiles(home: string): void {
-  for (const file of [worldFile(home), envFile(home)]) fs.rmSync(file, { force: true })
+  for (const file of [worldFilePath(home), envFilePath(home)]) fs.rmSync(file, { force: true })
 }

@@ -8,7 +8,7 @@ import { CONTRACT_ERROR_TEXTS, contractErrorText } from './contractErrors.js'
 
 const ACCOUNT = `0x${'ab'.repeat(20)}` as const
 const data = encodeErrorResult({ abi: hubAbi, errorName: 'NothingOwed', args: [ACCOUNT] })
-const TEXTS = { [toFunctionSelector('NothingOwed(address)')]: 'Nothing left.' }
+const TEXT_BY_SELECTOR = { [toFunctionSelector('NothingOwed(address)')]: 'Nothing left.' }
 
 describe('the refusal of a contract', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('the refusal of a contract', () => {
     ['ethers', { info: { error: { data: { originalError: { data } } } } }],
     ['upper case', { data: data.toUpperCase().replace('0X', '0x') }],
   ])('is found in the error of %s', (_, error) => {
-    expect(contractErrorText(error, TEXTS)).toBe('Nothing left.')
+    expect(contractErrorText(error, TEXT_BY_SELECTOR)).toBe('Nothing left.')
   })
 
   it('is null for any other error', () => {
@@ -33,7 +33,7 @@ describe('the refusal of a contract', () => {
       { data: '0x08c379a0' },
       cycle,
     ])
-      expect(contractErrorText(error, TEXTS)).toBeNull()
+      expect(contractErrorText(error, TEXT_BY_SELECTOR)).toBeNull()
   })
 
   it('has a sentence only for errors that a contract has', () => {

@@ -1,6 +1,6 @@
 /**
- * Sentences for the wallet's owner, by the name of the contracts' error. The build turns names into selectors
- * (scripts/build-web.ts).
+ * Sentences that the pages show when one of our contracts reverts, by the name of the Solidity error. The build turns
+ * names into selectors (scripts/build-web.ts).
  */
 export const CONTRACT_ERROR_TEXTS: Readonly<Record<string, string>> = {
   AlreadyClaimed: 'It is claimed already.',
@@ -26,30 +26,30 @@ export const CONTRACT_ERROR_TEXTS: Readonly<Record<string, string>> = {
   WrongValue: 'The price has changed: load this page again.',
 }
 
-/** Number of levels of an error's fields that are searched: wallets put the contract's answer at different places. */
-const MAX_DEPTH = 5
-/** Pattern of an error's selector: the four bytes with which a contract's answer begins. */
+/** Number of levels to which an error's fields are searched. Each wallet nests the contract's error differently. */
+const MAX_ERROR_DEPTH = 5
+/** Matches the first four bytes of hex data. In the data of a revert they are the error's selector. */
 const SELECTOR_PATTERN = /0x[0-9a-f]{8}/gi
 
-/** The texts in a value and its fields, down to `depth` levels. The value may have cycles. */
-function textsIn(value: unknown, depth = MAX_DEPTH): string[] {
+/** The strings in a value and its fields, `depth` levels deep. The depth also bounds a value with cycles. */
+function stringsIn(value: unknown, depth = MAX_ERROR_DEPTH): string[] {
   if (typeof value === 'string') return [value]
   if (depth === 0 || typeof value !== 'object' || value === null) return []
   // `message` and `cause` of an error are not enumerable
   return Object.getOwnPropertyNames(value).flatMap((field) =>
-    field === 'stack' ? [] : textsIn((value as Record<string, unknown>)[field], depth - 1),
+    field === 'stack' ? [] : stringsIn((value as Record<string, unknown>)[field], depth - 1),
   )
 }
 
 /**
  * Sentence for a refusal of one of our contracts, found in a wallet's or a node's error; null for any other error.
- * @param textOf sentence by selector, as `0x12345678`
+ * @param textOf sentence by selector, in lower case: `0x12345678`
  */
 export function contractErrorText(
   error: unknown,
   textOf: Readonly<Record<string, string>>,
 ): string | null {
-  const selectors = textsIn(error).flatMap((text) => text.match(SELECTOR_PATTERN) ?? [])
+  const selectors = stringsIn(error).flatMap((text) => text.match(SELECTOR_PATTERN) ?? [])
   const known = selectors.find((selector) => Object.hasOwn(textOf, selector.toLowerCase()))
   return known ? textOf[known.toLowerCase()]! : null
 }

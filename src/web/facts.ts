@@ -6,6 +6,6 @@ export interface ServiceInfo {
   ens: EnsParents
   /** Networks that have a hub. */
   networks: readonly Network[]
-  /** True where all chains belong to a local world (a test network), whose chains have the labels of public chains. */
+  /** True if all chains belong to a local world, a test network on one machine. They have labels of public chains. */
   isLocal: boolean
 }

@@ -8,6 +8,7 @@ import { PAGE_CONTENT_SECURITY_POLICY } from './policy.js'
 
 /** A file that the service serves: a page, or a script or style sheet of the pages. */
 export interface PageFile {
+  /** Content type. */
   type: string
   text: string
   cacheControl: string
@@ -17,6 +18,7 @@ export interface PageFile {
   isOfName?: boolean
 }
 
+/** The page that every path of the pages gets. Its scripts show the content. */
 export const indexPage: PageFile = {
   type: 'text/html; charset=utf-8',
   text: html,
@@ -24,11 +26,11 @@ export const indexPage: PageFile = {
   policy: PAGE_CONTENT_SECURITY_POLICY,
 }
 
-/** The chains of a chain family, as the test wallet of local worlds (test networks) uses them. */
+/** Data by which the test wallet of local worlds (test networks) uses the chains of one chain family. */
 export interface TestWalletChainFamily {
   /** Type of the family's accounts in the wallet. */
   readonly key: PayerAddressType
-  /** Settings that `src/web/page/testWallet` reads. */
+  /** Settings for the family's file in `src/web/page/testWallet`, as JSON in the form that the file reads. */
   readonly chains: unknown
   readonly rpcUrls: readonly string[]
 }
@@ -38,30 +40,31 @@ let ensParents: EnsParents = {}
 let siteInfo: { url: string; securityContact?: string | undefined } = { url: '' }
 
 /**
- * Writes the data about this service (`facts`) into its pages, which then need no request for it.
- * @param forPrograms default: unchanged
+ * Writes the data about this service into its pages, which then need no request for it.
+ * @param forPrograms data for programs that read the site; default: unchanged
  */
-export function setPageServiceInfo(facts: ServiceInfo, forPrograms = siteInfo): void {
-  ensParents = facts.ens
+export function setPageServiceInfo(serviceInfo: ServiceInfo, forPrograms = siteInfo): void {
+  ensParents = serviceInfo.ens
   siteInfo = forPrograms
-  setHeadMarkup('service', metaElement('service', facts))
+  setHeadMarkup('service', metaElement('service', serviceInfo))
 }
 
 const metaElement = (name: string, content: object): string =>
   `<meta name="${name}" content="${JSON.stringify(content).replaceAll('"', '&quot;')}">`
 
-/** Markup that this process adds to the pages' head, by the part of the service that adds it. */
-const headMarkup = new Map<string, string>()
+/** Markup that this process adds to the pages' head, by its source: `service` or `test-wallet`. */
+const headMarkupBySource = new Map<string, string>()
 
 function setHeadMarkup(source: string, markup: string): void {
-  headMarkup.set(source, markup)
-  indexPage.text = html.replace('</head>', `${[...headMarkup.values()].join('')}</head>`)
+  headMarkupBySource.set(source, markup)
+  indexPage.text = html.replace('</head>', `${[...headMarkupBySource.values()].join('')}</head>`)
 }
 
 /**
- * Adds the test wallet of local worlds (test networks) to the pages. Its keys are public.
- * @param isLocal whether all chains belong to a local world
- * @throws Error where a chain is not local
+ * Adds the test wallet to the pages, and allows them to call the chains' nodes. Only for local worlds (test networks),
+ * because the wallet's keys are public.
+ * @param isLocal whether all chains of the service belong to a local world
+ * @throws Error unless `isLocal`
  */
 export async function addTestWallet(
   families: readonly TestWalletChainFamily[],
@@ -80,7 +83,10 @@ export async function addTestWallet(
   )
 }
 
-/** The file to serve for a page's URL, and whether there is such a page (else the status is 404). Null for API URLs. */
+/**
+ * The file to serve for a URL. If `isFound` is false, the URL has no page: the file is served with status 404. Null for
+ * a URL of the API or of a file (`isApiPath`).
+ */
 export function pageOfUrl(url: string): { file: PageFile; isFound: boolean } | null {
   const [path = '', query] = url.split('?', 2)
   const text = new URLSearchParams(query).get('q') ?? ''
@@ -105,10 +111,10 @@ function withLinkCard(place: PageLocation): PageFile {
   return { ...indexPage, text, isOfName: Boolean(name) }
 }
 
-/** The page of a name, for clients that send no `Accept: text/html`, such as services that draw cards. */
+/** The page of a name, for clients that send no `Accept: text/html`, such as sites that show a link as a card. */
 export const namePage = (name: string): PageFile => withLinkCard({ page: 'name', name })
 
-/** Robots may read the pages, and no answers of the API. */
+/** Robots may read the pages, but no answers of the API. */
 export const ROBOTS_TXT = 'User-agent: *\nDisallow: /v1/\nDisallow: /v0.1/\n'
 
 /** Number of days from the request to the `Expires` of `security.txt`. */
@@ -132,7 +138,7 @@ export function guidePage(name: string): PageFile | null {
   return text === undefined ? null : { ...indexPage, text, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
 }
@@ -146,18 +152,18 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
  */
 export function pageFile(urlBuild: string, name: string): PageFile | null {
   const text = Object.hasOwn(files, name) ? files[name] : undefined
-  const type = CONTENT_TYPES[name.slice(name.lastIndexOf('.') + 1)]
+  const type = CONTENT_TYPE_BY_EXTENSION[name.slice(name.lastIndexOf('.') + 1)]
   if (text === undefined || !type) return null
   const cacheControl = urlBuild === build ? 'public, max-age=31536000, immutable' : 'no-store'
   return { type, text, cacheControl, policy: PAGE_CONTENT_SECURITY_POLICY }
 }
 
-/** Gzip of the files whose text is kept, by text. */
-const gzippedTexts = new Map<string, Buffer>()
+/** Gzip of files that were served, by their text. Pages of names are not kept. */
+const gzipByText = new Map<string, Buffer>()
 
-/** A file's text as gzip. The gzip is kept for later requests, unless it is the page of a name. */
+/** A file's text as gzip, kept for later requests unless the file is the page of a name. */
 export function gzipFile({ text, isOfName = false }: PageFile): Buffer {
-  const bytes = gzippedTexts.get(text) ?? gzipSync(text)
-  if (!isOfName) gzippedTexts.set(text, bytes)
+  const bytes = gzipByText.get(text) ?? gzipSync(text)
+  if (!isOfName) gzipByText.set(text, bytes)
   return bytes
 }

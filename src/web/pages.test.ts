@@ -171,7 +171,7 @@ describe('paths', () => {
       name,
     })
     const path = pathOfName(`${name}/bob`)
-    // a name whose own path belongs to another page has no such path for names below it
+    // names below `docs` and `v1` have no path, because the API or files have it
     expect(path !== null).toBe(pageOfUrl(`/${name}/bob`) !== null)
   })
 })

@@ -16,7 +16,7 @@ export interface EnsParents {
 }
 
 /** How to read a text that may mean several things: the first kind in `kinds` that the API finds, else `otherwise`. */
-interface Reading {
+interface TextMeaning {
   kinds: readonly ('cluster' | 'address')[]
   otherwise: 'address' | 'tx' | 'name'
 }
@@ -32,21 +32,25 @@ export type PageLocation =
   | { page: 'address'; address: string }
   /** An ENS name below a network's parent: `name` or `community/name`. */
   | { page: 'ens'; name: string; isTestnet: boolean }
-  /** A hash or an address in the place of a name. */
-  | ({ page: 'search'; text: string } & Reading)
+  /** A text in the place of a name that is, or may be, a hash or an address. */
+  | ({ page: 'search'; text: string } & TextMeaning)
   | { page: 'none'; text: string }
 
 const EVM_ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/i
 const BYTES32_PATTERN = /^0x[0-9a-f]{64}$/i
 const SOLANA_SIGNATURE_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/
-/** Pattern of addresses of any chain, in base58, bech32, base64 or hex. It also matches a long name with a digit. */
+/** Pattern of addresses of any chain, in base58, bech32, base64url or hex. It also matches a long name with a digit. */
 const ADDRESS_PATTERN = /^(?=.*\d)[\w-]{25,128}$/
 
-const isTx = (text: string): boolean =>
+const isTxId = (text: string): boolean =>
   BYTES32_PATTERN.test(text) || SOLANA_SIGNATURE_PATTERN.test(text)
 export const isName = (text: string): boolean => parseName(text) !== null
 
-/** The page of a path. @param path as in an address bar @param text the typed text of the query `q` */
+/**
+ * The page of a path.
+ * @param path as in an address bar
+ * @param text the query parameter `q`, a text that a visitor typed. Read only with the path `/`
+ */
 export function pageOfPath(path: string, text = '', ens: EnsParents = {}): PageLocation {
   const parts = path.split('/').filter(Boolean).map(decodePathPart)
   if (path === REFERENCE_PATH) return { page: 'reference' }
@@ -61,19 +65,19 @@ function pageOfParts(parts: readonly string[], ens: EnsParents): PageLocation {
   const [first = '', second] = parts
   const text = parts.join('/')
   if (parts.length > 2) return { page: 'none', text }
-  if (second === undefined) return pageOfWord(first, ens)
-  if (first === 'tx' && isTx(second)) return { page: 'tx', tx: second }
+  if (second === undefined) return pageOfSinglePart(first, ens)
+  if (first === 'tx' && isTxId(second)) return { page: 'tx', tx: second }
   if (first === 'address') return { page: 'address', address: second }
   if (!isName(first) || !isName(second)) return { page: 'none', text }
   return { page: 'member', community: first.toLowerCase(), name: second.toLowerCase() }
 }
 
-function pageOfWord(text: string, ens: EnsParents): PageLocation {
+function pageOfSinglePart(text: string, ens: EnsParents): PageLocation {
   const part = ACCOUNT_PAGES.find((one) => `@${one}` === text)
   if (part) return { page: 'account', part }
   const lower = text.toLowerCase()
-  const reading = hashOrAddressReading(text)
-  if (reading) return { page: 'search', text: lower.startsWith('0x') ? lower : text, ...reading }
+  const meaning = hashOrAddressMeaning(text)
+  if (meaning) return { page: 'search', text: lower.startsWith('0x') ? lower : text, ...meaning }
   if (isName(text)) return { page: 'name', name: lower }
   return pageOfEnsName(lower, ens) ?? { page: 'none', text }
 }
@@ -81,7 +85,7 @@ function pageOfWord(text: string, ens: EnsParents): PageLocation {
 /**
  * Meaning of a text that is a hash or an address; null for any other text, and for a text that is more likely a name.
  */
-function hashOrAddressReading(text: string): Reading | null {
+function hashOrAddressMeaning(text: string): TextMeaning | null {
   // a transaction hash, a cluster id and an Aptos address have the same form
   if (BYTES32_PATTERN.test(text)) return { kinds: ['cluster', 'address'], otherwise: 'tx' }
   if (SOLANA_SIGNATURE_PATTERN.test(text)) return { kinds: [], otherwise: 'tx' }
@@ -105,7 +109,7 @@ function pageOfEnsName(text: string, { mainnet, testnet }: EnsParents): PageLoca
   return null
 }
 
-/** Decodes a part of a path; a part that is not UTF-8 is returned unchanged. */
+/** Decodes `%` escapes in a part of a path. A part with a malformed escape is returned unchanged. */
 function decodePathPart(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -115,8 +119,8 @@ function decodePathPart(part: string): string {
 }
 
 /**
- * The first name in a text that is not a name, such as `alice` in `@alice` and `alice.local.eth`; null where there is
- * none.
+ * The name with which a text begins, after an optional `@` and up to `.` or `/`: `alice` for `@alice` and
+ * `alice.local.eth`. Null if that part is no name.
  */
 export function firstNameInText(text: string): string | null {
   const [name = ''] = text.trim().replace(/^@/, '').split(/[./]/)
@@ -126,7 +130,7 @@ export function firstNameInText(text: string): string | null {
 /** Path of the API reference. `docs` is also a possible name. */
 const REFERENCE_PATH = '/docs'
 
-/** First parts of paths that the pages do not serve if another part follows. */
+/** First parts of paths of the API and of files, where another part follows: `/v1` is the page of a name. */
 const RESERVED_FIRST_PARTS = ['v1', 'v0.1', 'docs', 'assets', 'image', 'profile-image', 'bundles']
 
 /** True if a path belongs to the API or to files, so that it has no page. */
@@ -135,14 +139,15 @@ export const isApiPath = (path: string): boolean => {
   return second !== undefined && RESERVED_FIRST_PARTS.includes(first)
 }
 
-/** Path of the page of a name; null for a name below a community that has no page (`isApiPath`). */
+/** Path of the page of a name. Null for a name such as `docs/bob`, whose path belongs to the API (`isApiPath`). */
 export function pathOfName(name: string): string | null {
   if (isApiPath(`/${name}`)) return null
   return `/${name}` === REFERENCE_PATH ? `/?q=${name}` : `/${name}`
 }
 
 /**
- * Path of the page of a typed text. A text that is not a name goes into the query, since it may have any characters.
+ * Path of the page of a typed text. A text that is not a name goes into the query, since it may have any characters. So
+ * does a name that has no path.
  */
 export function pathOfText(text: string): string {
   const place = pageOfPath('/', text)

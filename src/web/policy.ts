@@ -1,6 +1,6 @@
 /**
- * Content security policy of a page. It allows own files, pictures as data URIs and requests to this service, and
- * nothing inline.
+ * Content security policy of the pages. It allows files of this service, pictures as data URIs and requests to this
+ * service. It allows no inline scripts or styles.
  */
 const POLICY_DIRECTIVES = [
   "default-src 'none'",

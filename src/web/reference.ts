@@ -3,8 +3,8 @@ import { indexPage, type PageFile } from './page.js'
 import { contents } from './reference/generated/contents.js'
 
 /**
- * The page `/docs` of each version of the API: v1, then v0.1. This module is apart from `page.ts`, because a script
- * that loads `page.ts` makes the OpenAPI documents, from which the contents are made.
+ * The page `/docs` of each version of the API: v1, then v0.1. Not in `page.ts`, because the contents are generated from
+ * the OpenAPI documents, and the script that writes those loads `page.ts`.
  */
 const REFERENCE_PAGES = contents.map(
   (text): PageFile => ({ ...indexPage, text: text.replaceAll('{assets}', `/assets/${build}`) }),

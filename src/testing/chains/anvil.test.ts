@@ -13,11 +13,11 @@ const CHAIN_ID = 911_000_777
 const account = mnemonicToAccount(TEST_MNEMONIC)
 
 const home = useFolder()
-const running: Anvil[] = []
+const startedAnvils: Anvil[] = []
 
-async function start(options: Partial<AnvilOptions> = {}): Promise<Anvil> {
+async function startTestAnvil(options: Partial<AnvilOptions> = {}): Promise<Anvil> {
   const anvil = await startAnvil({ chainId: CHAIN_ID, ...options })
-  running.push(anvil)
+  startedAnvils.push(anvil)
   return anvil
 }
 
@@ -37,15 +37,15 @@ function clientsOf(anvil: Anvil) {
 }
 
 afterEach(async () => {
-  for (const anvil of running.splice(0)) await anvil.stop()
+  for (const anvil of startedAnvils.splice(0)) await anvil.stop()
 })
 
 describe('startAnvil', () => {
   it('gives parallel callers chains of their own, funded, and leaves no process', async () => {
     const chains = await Promise.all([
-      start(),
-      start(),
-      start({ blockTimeS: 0.2, slotsInAnEpoch: 1 }),
+      startTestAnvil(),
+      startTestAnvil(),
+      startTestAnvil({ blockTimeS: 0.2, slotsInAnEpoch: 1 }),
     ])
     expect(new Set(chains.map((anvil) => anvil.port)).size).toBe(3)
     for (const anvil of chains) {
@@ -63,29 +63,29 @@ describe('startAnvil', () => {
     const latest = await reader.getBlock()
     const finalized = await reader.getBlock({ blockTag: 'finalized' })
     expect(latest.number - finalized.number).toBeLessThanOrEqual(3n)
-    for (const anvil of running.splice(0)) await anvil.stop()
+    for (const anvil of startedAnvils.splice(0)) await anvil.stop()
     for (const anvil of chains) expect(isProcessAlive(anvil.pid), anvil.rpcUrl).toBe(false)
   })
 
   it('reports a taken port, a missing binary, a bad flag', async () => {
-    const first = await start()
-    await expect(start({ port: first.port })).rejects.toThrow(
+    const first = await startTestAnvil()
+    await expect(startTestAnvil({ port: first.port })).rejects.toThrow(
       `starting anvil: port ${first.port} is taken`,
     )
-    await expect(start({ anvilPath: '/nowhere/anvil' })).rejects.toThrow('/nowhere/anvil')
-    await expect(start({ extraArgs: ['--nonsense'] })).rejects.toThrow('--nonsense')
+    await expect(startTestAnvil({ anvilPath: '/nowhere/anvil' })).rejects.toThrow('/nowhere/anvil')
+    await expect(startTestAnvil({ extraArgs: ['--nonsense'] })).rejects.toThrow('--nonsense')
   })
 })
 
 describe('the kept state', { timeout: 180_000 }, () => {
   it('survives an orderly stop with its newest block', async () => {
     const statePath = path.join(home, 'orderly.json')
-    const first = await start({ statePath })
+    const first = await startTestAnvil({ statePath })
     const { wallet, reader } = clientsOf(first)
     const hash = await wallet.sendTransaction({ to: account.address, value: 1n })
     const receipt = await reader.waitForTransactionReceipt({ hash })
     await first.stop()
-    const second = await start({ statePath, port: first.port })
+    const second = await startTestAnvil({ statePath, port: first.port })
     expect(await clientsOf(second).reader.getTransactionReceipt({ hash })).toEqual(receipt)
   })
 
@@ -93,7 +93,7 @@ describe('the kept state', { timeout: 180_000 }, () => {
     const statePath = path.join(home, 'often.json')
     const seen = new Set<string>()
     for (let i = 0; i < 5; i++) {
-      const anvil = await start({ statePath, blockTimeS: 0.2 })
+      const anvil = await startTestAnvil({ statePath, blockTimeS: 0.2 })
       const { reader } = clientsOf(anvil)
       expect(
         await waitForCondition(

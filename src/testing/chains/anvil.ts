@@ -9,17 +9,17 @@ import { repairAnvilStateFile } from './anvilState.js'
 import { advanceClockToLead, hostUnixSeconds } from './clock.js'
 import { localChainClients } from './localClients.js'
 
-const HOST = '127.0.0.1'
+const ANVIL_HOST = '127.0.0.1'
 /**
- * Interval at which anvil writes its state file, seconds. Only needed for a power cut and a SIGKILL of anvil: anvil
- * also writes the file when it ends, even if its launcher was killed.
+ * Interval at which anvil writes its state file, seconds. It bounds what a power cut or a SIGKILL of anvil loses. At
+ * any other end anvil writes the file too, even if its launcher was killed.
  */
 const STATE_INTERVAL_S = 60
 /**
  * Number of newest blocks whose state anvil retains for a chain with a state file. Geth retains as many. A reorg cannot
  * be deeper. The state of a block takes 150 KiB, so the states of a day would take gigabytes.
  */
-const STATES_KEPT = 128
+const KEPT_STATE_BLOCKS = 128
 
 /** Well-known mnemonic of local Ethereum nodes. Its keys are public. */
 export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
@@ -87,17 +87,17 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   fs.rmSync(boundFile)
   if (logFile.startsWith(temporaryFile))
     server.exited.then(() => fs.rmSync(logFile, { force: true }))
-  const rpcUrl = `http://${HOST}:${port}`
+  const rpcUrl = `http://${ANVIL_HOST}:${port}`
   try {
     await advanceClockToLead(localChainClients({ rpcUrl, chainId }), -behindS)
   } catch (error) {
     await server.stop()
     throw error
   }
-  return { ...server, rpcUrl, wsUrl: `ws://${HOST}:${port}`, port, chainId }
+  return { ...server, rpcUrl, wsUrl: `ws://${ANVIL_HOST}:${port}`, port, chainId }
 }
 
-/** Path of anvil's own binary. The package's `.bin` wrapper would leave anvil running when it is killed. */
+/** Path of anvil's own binary. If the package's `.bin` wrapper were started and killed, anvil would run on. */
 function locateAnvil(): string {
   const manifest = locateNativeProgram('anvil', '/package.json')
   const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
@@ -107,7 +107,7 @@ function locateAnvil(): string {
 function anvilArguments(options: AnvilOptions, port: number, boundFile: string): string[] {
   const { chainId, blockTimeS, statePath, slotsInAnEpoch, behindS, extraArgs = [] } = options
   const args: Record<string, string | number | undefined> = {
-    host: HOST,
+    host: ANVIL_HOST,
     port,
     'chain-id': chainId,
     'config-out': boundFile,
@@ -119,11 +119,11 @@ function anvilArguments(options: AnvilOptions, port: number, boundFile: string):
     state: statePath,
   }
   if (statePath === undefined) {
-    // so that no state is written to the user's home folder
+    // otherwise anvil would write states to the user's home folder
     args['max-persisted-states'] = 0
   } else {
     args['state-interval'] = STATE_INTERVAL_S
-    args['prune-history'] = STATES_KEPT
+    args['prune-history'] = KEPT_STATE_BLOCKS
   }
   const given = Object.entries(args).filter(([, value]) => value !== undefined)
   return [

@@ -7,9 +7,9 @@ interface AnvilState {
 }
 
 /**
- * Repairs the state file at `statePath` so that anvil can start from it. Removes an empty file, and additional genesis
- * blocks, since anvil may load any of them: each start of anvil creates a genesis block before it loads the saved
- * state, and saves both blocks later. The chain's own genesis block is the oldest.
+ * Repairs the state file at `statePath` so that anvil can start from it: removes an empty file, and all genesis blocks
+ * but the oldest, which is the chain's own. Each start of anvil creates another genesis block and later saves it too.
+ * The next start might load any of them.
  * @throws Error for a file that a kill has truncated: the chain is lost
  */
 export function repairAnvilStateFile(statePath: string): void {

@@ -5,32 +5,32 @@ import { localChainClients } from './localClients.js'
 import { replaceNewestBlocks } from './miner.js'
 
 const CHAIN_ID = 31_337
-const running: Anvil[] = []
+const startedAnvils: Anvil[] = []
 
-async function start(options: { behindS?: number; extraArgs?: string[] } = {}) {
+async function startTestAnvil(options: { behindS?: number; extraArgs?: string[] } = {}) {
   const anvil = await startAnvil({ chainId: CHAIN_ID, ...options })
-  running.push(anvil)
+  startedAnvils.push(anvil)
   return localChainClients(anvil)
 }
 
 afterEach(async () => {
-  for (const anvil of running.splice(0)) await anvil.stop()
+  for (const anvil of startedAnvils.splice(0)) await anvil.stop()
 })
 
 it('agrees with this host, also after a start that took seconds', async () => {
-  // as anvil's clock is where the start paused after it had read the time
-  const clients = await start({
+  // this clock is like that of an anvil whose start took 10 s after it had read the time
+  const clients = await startTestAnvil({
     extraArgs: ['--timestamp', String(hostUnixSeconds() - 10)],
   })
   expect(await readClockLeadSeconds(clients)).toBe(0)
 })
 
 it('is behind by as much as was asked', async () => {
-  expect(await readClockLeadSeconds(await start({ behindS: 3_600 }))).toBe(-3_600)
+  expect(await readClockLeadSeconds(await startTestAnvil({ behindS: 3_600 }))).toBe(-3_600)
 })
 
 it('goes on over a reorg', async () => {
-  const clients = await start()
+  const clients = await startTestAnvil()
   await clients.test.mine({ blocks: 3 })
   await clients.test.increaseTime({ seconds: 100 })
   await clients.test.mine({ blocks: 2 })
@@ -39,7 +39,7 @@ it('goes on over a reorg', async () => {
 })
 
 it('is never set back', async () => {
-  const clients = await start()
+  const clients = await startTestAnvil()
   await clients.test.increaseTime({ seconds: 100 })
   await advanceClockToLead(clients, 0)
   expect(await readClockLeadSeconds(clients)).toBe(100)

@@ -1,7 +1,7 @@
 import { getBlock } from 'viem/actions'
 import type { LocalClients } from './localClients.js'
 
-const MAX_TRIES = 10
+const MAX_CLOCK_READS = 10
 
 /** This host's clock, seconds since 1970. */
 export const hostUnixSeconds = (): number => Math.floor(Date.now() / 1_000)
@@ -16,7 +16,7 @@ export async function readClockLeadSeconds({ test }: Pick<LocalClients, 'test'>)
     const { timestamp } = await getBlock(test, { blockTag: 'pending' })
     const after = hostUnixSeconds()
     // anvil may have answered before or after the host's next second
-    if (after === before || tries === MAX_TRIES) return Number(timestamp) - after
+    if (after === before || tries === MAX_CLOCK_READS) return Number(timestamp) - after
   }
 }
 

@@ -14,11 +14,12 @@ import type {
 import { localChainClients } from './localClients.js'
 import { startMiner } from './miner.js'
 
+/** Confirmation policy of local chains: number of blocks on top of a confirmed block. */
 export const CONFIRMATION_BLOCKS = 2
 const MIN_POLL_MS = 50
 /**
- * Time between blocks while nobody uses the chain, ms, if the chain is kept over restarts: anvil keeps and writes every
- * block.
+ * Time between blocks while nobody uses a chain that is kept over restarts, ms. It is long, because anvil keeps every
+ * block and writes it to the state file.
  */
 const IDLE_BLOCK_MS = 30_000
 
@@ -45,8 +46,8 @@ interface LocalChainOptions {
 }
 
 /**
- * Starts a chain with paused mining, and deploys contracts that are missing in the chain's state. The subfolder `anvil`
- * of a home folder that is kept has this state.
+ * Starts a chain with paused mining, and deploys the contracts unless the chain's state has them. For a home folder
+ * that is kept, the state is in its subfolder `anvil`.
  */
 export async function startLocalChain(
   sandbox: Sandbox,
@@ -111,6 +112,7 @@ export async function startLocalChain(
   }
 }
 
+/** Entry of a local chain in the chains file. @param pollMs raised to 50 if it is lower */
 export function toChainsFileEntry(
   { price: _, ...identity }: LocalChainDefinition,
   contracts: ChainContractAddresses,

@@ -26,12 +26,12 @@ interface ChainDefinition {
  */
 export const LOCAL_RELAYER_SPEND_CAP_WEI = parseEther('100')
 
-const PAID_IN_ETH = {
+const ETH_GAS_TOKEN_AND_PRICE = {
   gasToken: { symbol: 'ETH', decimals: 18 },
   price: ETH_TO_ETH_MESSAGE_PRICE,
 } as const
 /** Invented gas token with another price than ETH, so that an amount in the wrong token is noticed. */
-const PAID_IN_LOC = {
+const LOC_GAS_TOKEN_AND_PRICE = {
   gasToken: { symbol: 'LOC', decimals: 18 },
   price: { baseWei: 7n * 10n ** 14n, numerator: 7n, denominator: 2n },
 } as const
@@ -44,7 +44,7 @@ const LOCAL_CHAINS = [
     role: 'hub',
     chainId: 900_000_001,
     eid: 30_101,
-    ...PAID_IN_ETH,
+    ...ETH_GAS_TOKEN_AND_PRICE,
   },
   {
     network: 'mainnet',
@@ -52,7 +52,7 @@ const LOCAL_CHAINS = [
     role: 'spoke',
     chainId: 900_008_453,
     eid: 30_184,
-    ...PAID_IN_ETH,
+    ...ETH_GAS_TOKEN_AND_PRICE,
   },
   {
     network: 'mainnet',
@@ -60,7 +60,7 @@ const LOCAL_CHAINS = [
     role: 'spoke',
     chainId: 900_000_010,
     eid: 30_111,
-    ...PAID_IN_LOC,
+    ...LOC_GAS_TOKEN_AND_PRICE,
   },
   {
     network: 'testnet',
@@ -68,7 +68,7 @@ const LOCAL_CHAINS = [
     role: 'hub',
     chainId: 911_155_111,
     eid: 40_161,
-    ...PAID_IN_ETH,
+    ...ETH_GAS_TOKEN_AND_PRICE,
   },
   {
     network: 'testnet',
@@ -76,7 +76,7 @@ const LOCAL_CHAINS = [
     role: 'spoke',
     chainId: 900_017_000,
     eid: 40_217,
-    ...PAID_IN_ETH,
+    ...ETH_GAS_TOKEN_AND_PRICE,
   },
 ] as const satisfies readonly ChainDefinition[]
 
@@ -99,6 +99,9 @@ export interface LocalChainDefinition extends ChainDefinition {
   label: ChainLabel
 }
 
+/**
+ * Contracts of the project and of LayerZero on a chain. `contract` is the hub or the spoke, created in `startBlock`.
+ */
 export interface ChainContractAddresses {
   genesisHash: Hex
   contract: Hex

@@ -22,7 +22,7 @@ export interface RpcUrlAndChainId {
   chainId: number
 }
 
-/** Clients of a local chain. */
+/** viem's clients of a local chain. */
 export interface LocalClients {
   reader: PublicClient
   /**
@@ -42,6 +42,7 @@ function connectionTo({ rpcUrl, chainId }: RpcUrlAndChainId) {
   return { chain, transport: http(rpcUrl) }
 }
 
+/** Creates clients of a local chain. They poll every 40 ms and do not cache block numbers. */
 export function localChainClients(at: RpcUrlAndChainId): LocalClients {
   const connection = connectionTo(at)
   const polling = { pollingInterval: POLL_MS, cacheTime: 0 }
@@ -57,7 +58,7 @@ export const createLocalWalletClient = (
 ): WalletClient<HttpTransport, Chain, Account> =>
   createWalletClient({ ...connectionTo(at), account })
 
-/** Gives addresses 10,000 ETH each. */
+/** Sets the balance of each address to 10,000 ETH. */
 export async function fundAddresses(
   at: RpcUrlAndChainId,
   addresses: readonly Hex[],

@@ -6,9 +6,9 @@ import type { LocalClients } from './localClients.js'
 export type Miner = ReturnType<typeof startMiner>
 
 /**
- * Starts to mine a chain whose node does not mine. Anvil's own interval mining loses blocks for good when it
- * coincides with `anvil_reorg`: then anvil has a block but not the block's parent, neither by number nor by hash,
- * unlike any real node. Interval mining also keeps the state of each block, 260 KiB, even with pruning options.
+ * Starts to mine a chain whose node does not mine. Anvil's own interval mining is not used, for two reasons. If it
+ * coincides with `anvil_reorg`, anvil loses the parent of a block for good, which no real node does. Besides, it keeps
+ * the state of each block, 260 KiB, even with pruning options.
  * @param idleMs time between blocks once no transaction has been pending for `idleAfterMs`; default: `blockMs`
  */
 export function startMiner(

@@ -6,8 +6,8 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 
-const DEADLINE_MS = 60_000
-const POLL_MS = 25
+const RECEIPT_DEADLINE_MS = 60_000
+const RECEIPT_POLL_MS = 25
 
 /**
  * Polls for a transaction's receipt. viem's own wait polls once a block: if a node has the block before the receipt,
@@ -20,7 +20,7 @@ export async function waitForReceipt(
   hash: Hex,
   mine?: () => Promise<unknown>,
 ): Promise<TransactionReceipt> {
-  const end = performance.now() + DEADLINE_MS
+  const end = performance.now() + RECEIPT_DEADLINE_MS
   for (;;) {
     try {
       return await client.getTransactionReceipt({ hash })
@@ -28,6 +28,6 @@ export async function waitForReceipt(
       if (!(error instanceof TransactionReceiptNotFoundError) || performance.now() > end)
         throw error
     }
-    await (mine ? mine() : sleep(POLL_MS))
+    await (mine ? mine() : sleep(RECEIPT_POLL_MS))
   }
 }

@@ -44,8 +44,9 @@ const CREATION_GAS = 6_000_000n
 const CALL_GAS = 200_000n
 
 /**
- * Sends transactions of one account at once, with consecutive nonces, and waits for all. So a whole deployment takes a
+ * Sends transactions of one account with consecutive nonces, then waits for all of them. So a whole deployment takes a
  * block or two instead of a block per transaction. A later transaction may rely on an earlier one.
+ * @returns the receipts, in the order of the transactions
  * @throws Error that names the transaction that reverted; errors of `waitForReceipt`
  */
 export async function sendTransactionsInOrder(

@@ -14,6 +14,7 @@ export interface SpokeChain extends RpcUrlAndChainId {
   contracts: { spoke: Address }
 }
 
+/** A call to the hub that a spoke sends as a message. */
 export interface BridgeCall {
   /** Sender on the spoke, which the hub takes as the bidder. */
   from: Address

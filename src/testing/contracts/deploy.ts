@@ -27,13 +27,13 @@ import {
 } from '../chains/send.js'
 import { addressAsBytes32 } from '../world.js'
 
-const ENDPOINT_ARTIFACT =
+const ENDPOINT_ARTIFACT_PATH =
   '@layerzerolabs/lz-evm-protocol-v2/artifacts/contracts/EndpointV2.sol/EndpointV2.json'
 
 const DEFAULT_DELIVER_LIMIT_WEI = 1_000n * 10n ** 18n
 
 /** Settings to deploy a hub or a spoke (LayerZero applications). */
-interface AppSettings extends DeployerClients {
+interface BridgeAppSettings extends DeployerClients {
   /** LayerZero's endpoint id of the chain. */
   readonly eid: number
   /** Minimum bid, in wei of the hub's chain. */
@@ -42,7 +42,7 @@ interface AppSettings extends DeployerClients {
   readonly pauser: Address
 }
 
-export interface HubDeploymentSettings extends AppSettings {
+export interface HubDeploymentSettings extends BridgeAppSettings {
   readonly relayer: Address
   /** Limit on the value of deliveries per UTC day, wei. Default: 1,000 ether. */
   readonly deliverLimitWei?: bigint
@@ -62,14 +62,14 @@ export const deployHub = ({
  * Deploys LayerZero's EndpointV2 and a spoke on it. `app` is the spoke, and `block` the number of the block with it.
  * @param settings also have `hubEid`, LayerZero's endpoint id of the hub's chain
  */
-export const deploySpoke = (settings: AppSettings & { readonly hubEid: number }) =>
+export const deploySpoke = (settings: BridgeAppSettings & { readonly hubEid: number }) =>
   deployWithEndpoint(settings, (endpoint) => ({
     label: 'deploying a spoke',
     data: spokeCreationCode({ ...settings, endpoint }, settings.hubEid),
   }))
 
 async function deployWithEndpoint(
-  settings: AppSettings,
+  settings: BridgeAppSettings,
   app: (endpoint: Address) => DeploymentTransaction,
 ) {
   const endpoint = await nextContractAddress(settings)
@@ -225,7 +225,7 @@ function librarySteps(
 export function endpointCreationTransaction(eid: number, owner: Address): DeploymentTransaction {
   let file: string
   try {
-    file = createRequire(import.meta.url).resolve(ENDPOINT_ARTIFACT)
+    file = createRequire(import.meta.url).resolve(ENDPOINT_ARTIFACT_PATH)
   } catch {
     throw new Error(
       'LayerZero contracts are not installed: run `npm install @layerzerolabs/lz-evm-protocol-v2@3.0.168` (needed by local chains only)',

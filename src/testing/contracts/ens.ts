@@ -22,7 +22,10 @@ import { lowerCaseAddress, operatorAccount, type WorldEns } from '../world.js'
 
 const resolverCode = { abi: ensResolverAbi, bytecode: ensResolverBytecode }
 const registryCode = { abi: localEnsRegistryAbi, bytecode: localEnsRegistryBytecode }
-const universalCode = { abi: localUniversalResolverAbi, bytecode: localUniversalResolverBytecode }
+const universalResolverCode = {
+  abi: localUniversalResolverAbi,
+  bytecode: localUniversalResolverBytecode,
+}
 
 /**
  * Deploys a local ENS, with this project's resolver for the names below `parent`. The client's account owns the
@@ -39,7 +42,7 @@ export async function deployEns(client: DeployerClients, parent: string): Promis
     }),
     contractCreationTransaction('deploying ENS’s registry', registryCode),
     contractCreationTransaction('deploying ENS’s universal resolver', {
-      ...universalCode,
+      ...universalResolverCode,
       args: [resolver],
     }),
   ])

@@ -33,7 +33,7 @@ import { deployEns, setEnsGateway } from './ens.js'
 import { deployPriceFeeds } from './priceFeed.js'
 
 /** Minimum bid on a local hub, equal to the API's default for a bid. */
-const MINIMUM_WEI = parseEther('0.01')
+const MINIMUM_BID_WEI = parseEther('0.01')
 
 /** ENS parent names: a network's names resolve as subnames of its parent name. */
 const ENS_PARENTS = { mainnet: 'local.eth', testnet: 'local-testnet.eth' }
@@ -92,7 +92,7 @@ async function deployBridgeContracts(
     owner: operatorAccount('owner').address,
     pauser: operatorAccount('pauser').address,
   }
-  const settings = { ...roles, eid, minimumWei: MINIMUM_WEI }
+  const settings = { ...roles, eid, minimumWei: MINIMUM_BID_WEI }
   const { app, endpoint, block } = await (role === 'hub'
     ? deployHub(settings)
     : deploySpoke({ ...settings, hubEid }))
@@ -105,6 +105,7 @@ async function deployBridgeContracts(
   }
 }
 
+/** Sets the peers, libraries and message prices between the hub and the spokes of each network. */
 export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Promise<void> {
   await Promise.all(
     chains.map(async (near) => {
@@ -122,7 +123,7 @@ export async function connectHubsAndSpokes(chains: readonly RunningChain[]): Pro
       const targets = others.map((far) => ({
         eid: far.eid,
         app: far.config.contract,
-        price: priceOf(near, far),
+        price: messagePriceOf(near, far),
       }))
       await connectBridgeEnd(end, targets)
     }),
@@ -138,10 +139,10 @@ export async function setEnsGatewayOfHubs(
 }
 
 /**
- * Price of messages from `near` to `far`, wei of `near`. The ratio `numerator / denominator` of a hub is the inverse of
- * the spoke's.
+ * Price of messages from `near` to `far`, wei of `near`. For a message of a hub, the ratio `numerator / denominator` is
+ * the inverse of the spoke's.
  */
-function priceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
+function messagePriceOf(near: LocalChainDefinition, far: LocalChainDefinition): BridgeMessagePrice {
   if (near.role === 'spoke') return near.price
   return {
     baseWei: near.price.baseWei,

@@ -20,9 +20,9 @@ const FEED_DECIMALS = 8
 const FEED_UNITS_PER_DOLLAR = 10n ** BigInt(FEED_DECIMALS)
 
 /** Initial price of one SOL in local worlds, in the feed's units of 10^-8 dollars. */
-const SOL_USD = 150n * FEED_UNITS_PER_DOLLAR
+const INITIAL_SOL_USD = 150n * FEED_UNITS_PER_DOLLAR
 /** Initial price of one ether in local worlds, in the feed's units of 10^-8 dollars. */
-const ETH_USD = 3_000n * FEED_UNITS_PER_DOLLAR
+const INITIAL_ETH_USD = 3_000n * FEED_UNITS_PER_DOLLAR
 
 /** Addresses of the price feeds for quotes in SOL. */
 export interface PriceFeeds {
@@ -38,8 +38,8 @@ export async function deployPriceFeeds(client: DeployerClients): Promise<PriceFe
     return contractCreationTransaction(`deploying the feed ${description}`, code)
   }
   const [solUsd, ethUsd] = await sendTransactionsInOrder(client, [
-    feed('SOL / USD', SOL_USD),
-    feed('ETH / USD', ETH_USD),
+    feed('SOL / USD', INITIAL_SOL_USD),
+    feed('ETH / USD', INITIAL_ETH_USD),
   ])
   return { solUsd: solUsd!.contractAddress!, ethUsd: ethUsd!.contractAddress! }
 }

@@ -64,7 +64,10 @@ export async function answerWithFault(
 
 const HEAD_BLOCK_TAGS: readonly unknown[] = ['latest', ...CONFIRMED_BLOCK_TAGS]
 
-/** Answer of a node that lags by `lag` blocks. Null for a call that names no block tag, and where there is no block. */
+/**
+ * Answer of a node that lags by `lag` blocks. Null for a call that asks neither for the head nor for a block by a tag
+ * such as `latest`, and where no block has the tag.
+ */
 async function staleAnswer(
   call: RpcCall,
   upstream: UpstreamCaller,

@@ -7,31 +7,31 @@ import { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './faul
 import { FAULT_KINDS, type FaultKind } from './kinds.js'
 import { RANGE_LIMIT_ERRORS } from './nodeErrorTexts.js'
 
-/** Emits LOG0 with a word of zeros: PUSH1 32, PUSH1 0, LOG0. */
 const EMITTER = '0x00000000000000000000000000000000000e3171'
+/** Emits a log without topics, of 32 zero bytes: PUSH1 32, PUSH1 0, LOG0. */
 const EMITTER_CODE = '0x60206000a0'
 
 const anvil = useWorld(() => startAnvil({ chainId: 31_337 }))
 let proxy: FaultProxy
 
 beforeAll(async () => {
-  await direct('anvil_setCode', [EMITTER, EMITTER_CODE])
-  const [from] = (await direct('eth_accounts')) as string[]
+  await callNode('anvil_setCode', [EMITTER, EMITTER_CODE])
+  const [from] = (await callNode('eth_accounts')) as string[]
   for (let i = 0; i < 12; i++) {
     await emit(from!)
-    if (i % 4 === 0) await direct('anvil_mine', ['0x2'])
+    if (i % 4 === 0) await callNode('anvil_mine', ['0x2'])
   }
 })
 afterEach(() => proxy?.stop())
 
-async function open(
+async function startProxy(
   options: Omit<FaultProxyOptions, 'target' | 'seed'> & { seed?: number },
 ): Promise<FaultProxy> {
   proxy = await startFaultProxy({ seed: 1, target: anvil, ...options })
   return proxy
 }
 
-interface Answer {
+interface HttpAnswer {
   status: number
   headers: Headers
   text: string
@@ -42,35 +42,35 @@ interface Answer {
   }
 }
 
-async function post(url: string, body: unknown): Promise<Answer> {
+async function postJson(url: string, body: unknown): Promise<HttpAnswer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
   const text = await response.text()
-  let parsed: Answer['body'] = {}
+  let parsed: HttpAnswer['body'] = {}
   try {
-    parsed = JSON.parse(text) as Answer['body']
+    parsed = JSON.parse(text) as HttpAnswer['body']
   } catch {}
   return { status: response.status, headers: response.headers, text, body: parsed }
 }
 
-const ask = (method: string, params: unknown[] = []) =>
-  post(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
+const callProxy = (method: string, params: unknown[] = []) =>
+  postJson(proxy.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })
 
-async function direct(method: string, params: unknown[] = []): Promise<unknown> {
-  return (await post(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
+async function callNode(method: string, params: unknown[] = []): Promise<unknown> {
+  return (await postJson(anvil.rpcUrl, { jsonrpc: '2.0', id: 7, method, params })).body.result
 }
 
 /** Sends a transaction that emits a log, and waits until it is mined. */
 async function emit(from: string): Promise<void> {
-  const hash = await direct('eth_sendTransaction', [{ from, to: EMITTER }])
-  const isMined = async () => (await direct('eth_getTransactionReceipt', [hash])) !== null
+  const hash = await callNode('eth_sendTransaction', [{ from, to: EMITTER }])
+  const isMined = async () => (await callNode('eth_getTransactionReceipt', [hash])) !== null
   if (!(await waitForCondition(isMined, 10_000))) throw new Error(`${hash} is not mined`)
 }
 
-interface Log {
+interface RpcLog {
   blockNumber: string
   blockHash: string
   logIndex: string
@@ -80,20 +80,20 @@ interface Block {
   number: string
 }
 
-const ALL_LOGS = [{ fromBlock: '0x0', toBlock: 'latest', address: EMITTER }]
-const always = (kind: FaultKind) => ({ faults: { [kind]: 1 } })
-const theLogs = async () => (await direct('eth_getLogs', ALL_LOGS)) as Log[]
+const ALL_LOGS_FILTER = [{ fromBlock: '0x0', toBlock: 'latest', address: EMITTER }]
+const alwaysFault = (kind: FaultKind) => ({ faults: { [kind]: 1 } })
+const readAllLogs = async () => (await callNode('eth_getLogs', ALL_LOGS_FILTER)) as RpcLog[]
 
 describe('without faults', () => {
   it('passes calls and batches on', async () => {
-    await open({})
-    const head = await direct('eth_blockNumber')
-    expect(await ask('eth_blockNumber')).toMatchObject({
+    await startProxy({})
+    const head = await callNode('eth_blockNumber')
+    expect(await callProxy('eth_blockNumber')).toMatchObject({
       status: 200,
       body: { jsonrpc: '2.0', id: 7, result: head },
     })
-    expect((await ask('eth_nonsense')).body.error?.code).toBe(-32601)
-    const { body } = await post(proxy.rpcUrl, [
+    expect((await callProxy('eth_nonsense')).body.error?.code).toBe(-32601)
+    const { body } = await postJson(proxy.rpcUrl, [
       { jsonrpc: '2.0', id: 1, method: 'eth_chainId' },
       { jsonrpc: '2.0', id: 2, method: 'eth_blockNumber', params: [] },
     ])
@@ -107,55 +107,55 @@ describe('without faults', () => {
 
 describe('faults of whole requests', () => {
   it('delay: the right answer, late', async () => {
-    await open({ ...always('delay'), limits: { delayMs: 300 } })
+    await startProxy({ ...alwaysFault('delay'), limits: { delayMs: 300 } })
     const started = performance.now()
-    for (let i = 0; i < 5; i++) expect((await ask('eth_chainId')).body.result).toBe('0x7a69')
+    for (let i = 0; i < 5; i++) expect((await callProxy('eth_chainId')).body.result).toBe('0x7a69')
     expect(performance.now() - started).toBeGreaterThan(150)
     expect(proxy.counts().delay).toBe(5)
   })
 
   it('drop: the connection is reset; half of the calls still reach the node', async () => {
-    await open(always('drop'))
-    const mined = Number(await direct('eth_blockNumber'))
-    for (let i = 0; i < 20; i++) await expect(ask('evm_mine')).rejects.toThrow('fetch failed')
-    const arrived = Number(await direct('eth_blockNumber')) - mined
+    await startProxy(alwaysFault('drop'))
+    const mined = Number(await callNode('eth_blockNumber'))
+    for (let i = 0; i < 20; i++) await expect(callProxy('evm_mine')).rejects.toThrow('fetch failed')
+    const arrived = Number(await callNode('eth_blockNumber')) - mined
     expect(arrived).toBeGreaterThan(3)
     expect(arrived).toBeLessThan(17)
   })
 
   it('rate_limit: 429 with Retry-After', async () => {
-    await open({ ...always('rate_limit'), limits: { retryAfterS: 3 } })
-    const { status, headers } = await ask('eth_chainId')
+    await startProxy({ ...alwaysFault('rate_limit'), limits: { retryAfterS: 3 } })
+    const { status, headers } = await callProxy('eth_chainId')
     expect(status).toBe(429)
     expect(headers.get('retry-after')).toBe('3')
   })
 
   it('server_error: 5xx', async () => {
-    await open(always('server_error'))
+    await startProxy(alwaysFault('server_error'))
     const seen = new Set<number>()
-    for (let i = 0; i < 20; i++) seen.add((await ask('eth_chainId')).status)
+    for (let i = 0; i < 20; i++) seen.add((await callProxy('eth_chainId')).status)
     expect([...seen].sort()).toEqual([500, 502, 503, 504])
   })
 
   it('truncate: JSON that ends too early', async () => {
-    await open(always('truncate'))
-    const { status, text } = await ask('eth_getBlockByNumber', ['latest', false])
+    await startProxy(alwaysFault('truncate'))
+    const { status, text } = await callProxy('eth_getBlockByNumber', ['latest', false])
     expect(status).toBe(200)
     expect(text.length).toBeGreaterThan(0)
     expect(() => JSON.parse(text)).toThrow(SyntaxError)
   })
 
   it('wrong_id: the answer to an earlier call of the method', async () => {
-    await open(always('wrong_id'))
-    await post(proxy.rpcUrl, { id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
-    const { body } = await post(proxy.rpcUrl, {
+    await startProxy(alwaysFault('wrong_id'))
+    await postJson(proxy.rpcUrl, { id: 1, method: 'eth_getBlockByNumber', params: ['0x1', false] })
+    const { body } = await postJson(proxy.rpcUrl, {
       id: 2,
       method: 'eth_getBlockByNumber',
       params: ['0x2', false],
     })
     expect(body.id).toBe(1)
     expect(body.result).toMatchObject({ number: '0x1' })
-    const batch = (await post(proxy.rpcUrl, [
+    const batch = (await postJson(proxy.rpcUrl, [
       { id: 1, method: 'eth_chainId' },
       { id: 2, method: 'eth_chainId' },
     ])) as unknown as { body: { id: number }[] }
@@ -165,68 +165,70 @@ describe('faults of whole requests', () => {
 
 describe('faults of answers', () => {
   it('stale_head: heads, and state as of the head, are some blocks old', async () => {
-    await open({ ...always('stale_head'), limits: { staleBlocks: 3 } })
-    const head = Number(await direct('eth_blockNumber'))
-    expect(Number((await ask('eth_blockNumber')).body.result)).toBeLessThan(head)
-    const block = (await ask('eth_getBlockByNumber', ['latest', false])).body.result as Block
+    await startProxy({ ...alwaysFault('stale_head'), limits: { staleBlocks: 3 } })
+    const head = Number(await callNode('eth_blockNumber'))
+    expect(Number((await callProxy('eth_blockNumber')).body.result)).toBeLessThan(head)
+    const block = (await callProxy('eth_getBlockByNumber', ['latest', false])).body.result as Block
     expect(Number(block.number)).toBeLessThan(head)
-    expect(await direct('eth_getBlockByNumber', [block.number, false])).toEqual(block)
-    await direct('anvil_mine', ['0x1'])
-    const [from] = (await direct('eth_accounts')) as string[]
+    expect(await callNode('eth_getBlockByNumber', [block.number, false])).toEqual(block)
+    await callNode('anvil_mine', ['0x1'])
+    const [from] = (await callNode('eth_accounts')) as string[]
     await emit(from!)
-    const nonce = Number(await direct('eth_getTransactionCount', [from, 'latest']))
-    expect(Number((await ask('eth_getTransactionCount', [from, 'latest'])).body.result)).toBe(
+    const nonce = Number(await callNode('eth_getTransactionCount', [from, 'latest']))
+    expect(Number((await callProxy('eth_getTransactionCount', [from, 'latest'])).body.result)).toBe(
       nonce - 1,
     )
   })
 
   it('missing_logs: all logs of one block are absent', async () => {
-    await open(always('missing_logs'))
-    const all = await theLogs()
-    const got = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
-    const blocks = (logs: Log[]) => new Set(logs.map(({ blockNumber }) => blockNumber))
+    await startProxy(alwaysFault('missing_logs'))
+    const all = await readAllLogs()
+    const got = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as RpcLog[]
+    const blocks = (logs: RpcLog[]) => new Set(logs.map(({ blockNumber }) => blockNumber))
     expect(blocks(got).size).toBe(blocks(all).size - 1)
     expect(
-      (await ask('eth_getLogs', [{ address: EMITTER, blockHash: all[0]!.blockHash }])).body.result,
+      (await callProxy('eth_getLogs', [{ address: EMITTER, blockHash: all[0]!.blockHash }])).body
+        .result,
     ).toEqual([])
   })
 
   it('null_block, null_receipt: null for what exists', async () => {
-    await open({ faults: { null_block: 1, null_receipt: 1 } })
-    expect((await ask('eth_getBlockByNumber', ['latest', false])).body.result).toBeNull()
-    expect((await ask('eth_getBlockReceipts', ['latest'])).body.result).toBeNull()
+    await startProxy({ faults: { null_block: 1, null_receipt: 1 } })
+    expect((await callProxy('eth_getBlockByNumber', ['latest', false])).body.result).toBeNull()
+    expect((await callProxy('eth_getBlockReceipts', ['latest'])).body.result).toBeNull()
   })
 
   it('duplicate_logs, reorder_logs', async () => {
-    const all = await theLogs()
-    const key = ({ blockNumber, logIndex }: Log) => `${blockNumber}/${logIndex}`
-    await open(always('duplicate_logs'))
-    const twice = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
+    const all = await readAllLogs()
+    const key = ({ blockNumber, logIndex }: RpcLog) => `${blockNumber}/${logIndex}`
+    await startProxy(alwaysFault('duplicate_logs'))
+    const twice = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as RpcLog[]
     expect(twice.length).toBeGreaterThan(all.length)
     expect(new Set(twice.map(key))).toEqual(new Set(all.map(key)))
     proxy.set({ reorder_logs: 1 })
-    const mixed = (await ask('eth_getLogs', ALL_LOGS)).body.result as Log[]
+    const mixed = (await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body.result as RpcLog[]
     expect(mixed.map(key)).not.toEqual(all.map(key))
     expect(mixed.map(key).sort()).toEqual(all.map(key).sort())
   })
 
   it('range_limit: ranges wider than the limit, in every wording', async () => {
-    await open({ ...always('range_limit'), limits: { rangeBlocks: 2 } })
+    await startProxy({ ...alwaysFault('range_limit'), limits: { rangeBlocks: 2 } })
     const said = new Set<string>()
     for (let i = 0; i < 300; i++) {
-      const { error } = (await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x3' }])).body
+      const { error } = (await callProxy('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x3' }]))
+        .body
       said.add(`${error?.code}${error?.message}${JSON.stringify(error?.data)}`)
     }
     expect(said.size).toBe(RANGE_LIMIT_ERRORS.length)
     expect(
-      (await ask('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }])).body.error,
+      (await callProxy('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x2' }])).body.error,
     ).toBeUndefined()
   })
 })
 
 describe('a socket', () => {
   it('subscribes, asks, and falls silent', async () => {
-    await open({})
+    await startProxy({})
     const socket = new WebSocket(proxy.wsUrl)
     const messages: { id?: number; method?: string; result?: unknown }[] = []
     socket.on('message', (data) => messages.push(JSON.parse(String(data))))
@@ -237,7 +239,7 @@ describe('a socket', () => {
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'eth_chainId', params: [] }))
     expect(await waitForCondition(() => messages.length === 2, 5_000)).toBe(true)
     expect(messages.find(({ id }) => id === 2)?.result).toBe('0x7a69')
-    await direct('anvil_mine', ['0x1'])
+    await callNode('anvil_mine', ['0x1'])
     expect(
       await waitForCondition(
         () => messages.some(({ method }) => method === 'eth_subscription'),
@@ -246,10 +248,10 @@ describe('a socket', () => {
     ).toBe(true)
     const heard = messages.length
     proxy.set({ silent_socket: 1 })
-    await direct('anvil_mine', ['0x1'])
+    await callNode('anvil_mine', ['0x1'])
     expect(await waitForCondition(() => proxy.counts().silent_socket === 1, 5_000)).toBe(true)
     socket.send(JSON.stringify({ jsonrpc: '2.0', id: 3, method: 'eth_chainId', params: [] }))
-    await direct('anvil_mine', ['0x1'])
+    await callNode('anvil_mine', ['0x1'])
     expect(await waitForCondition(() => messages.length > heard, 300)).toBe(false)
     expect(socket.readyState).toBe(WebSocket.OPEN)
     socket.terminate()
@@ -258,15 +260,15 @@ describe('a socket', () => {
 
 describe('a cut', () => {
   it('resets every connection until it is restored', async () => {
-    await open({})
+    await startProxy({})
     const socket = new WebSocket(proxy.wsUrl)
     await new Promise((resolve) => socket.once('open', resolve))
     const closed = new Promise((resolve) => socket.once('close', resolve))
     proxy.cut()
     await closed
-    await expect(ask('eth_chainId')).rejects.toThrow('fetch failed')
+    await expect(callProxy('eth_chainId')).rejects.toThrow('fetch failed')
     proxy.restore()
-    expect((await ask('eth_chainId')).body.result).toBe('0x7a69')
+    expect((await callProxy('eth_chainId')).body.result).toBe('0x7a69')
   })
 })
 
@@ -275,12 +277,13 @@ describe('seeds', () => {
     FAULT_KINDS.map((kind) => [kind, kind === 'hang' ? 0 : 0.2]),
   )
 
-  /** Requests, one after the other, without an answer or with another answer than the first. */
-  async function faultsOf(seed: number): Promise<number[]> {
+  /** Sends 80 equal requests. @returns the numbers, from 0, of those without the node's answer */
+  async function faultyRequestsOf(seed: number): Promise<number[]> {
     const wrong: number[] = []
-    await open({ seed, faults: everything, limits: { delayMs: 5 } })
-    const outcomeOf = async () => JSON.stringify((await ask('eth_getLogs', ALL_LOGS)).body)
-    const right = JSON.stringify({ jsonrpc: '2.0', id: 7, result: await theLogs() })
+    await startProxy({ seed, faults: everything, limits: { delayMs: 5 } })
+    const outcomeOf = async () =>
+      JSON.stringify((await callProxy('eth_getLogs', ALL_LOGS_FILTER)).body)
+    const right = JSON.stringify({ jsonrpc: '2.0', id: 7, result: await readAllLogs() })
     for (let i = 0; i < 80; i++)
       if ((await outcomeOf().catch(() => 'no answer')) !== right) wrong.push(i)
     await proxy.stop()
@@ -288,19 +291,19 @@ describe('seeds', () => {
   }
 
   it('the same seed gives the same faults, another one others', async () => {
-    const first = await faultsOf(42)
+    const first = await faultyRequestsOf(42)
     expect(first.length).toBeGreaterThan(20)
-    expect(await faultsOf(42)).toEqual(first)
-    expect(await faultsOf(43)).not.toEqual(first)
+    expect(await faultyRequestsOf(42)).toEqual(first)
+    expect(await faultyRequestsOf(43)).not.toEqual(first)
   })
 
   it('a plan chooses the fault of each call', async () => {
-    await open({
+    await startProxy({
       faults: ({ method, ordinal }) =>
         method === 'eth_chainId' && ordinal === 2 ? 'server_error' : null,
     })
-    expect((await ask('eth_chainId')).status).toBe(200)
-    expect((await ask('eth_chainId')).status).toBeGreaterThanOrEqual(500)
-    expect((await ask('eth_chainId')).status).toBe(200)
+    expect((await callProxy('eth_chainId')).status).toBe(200)
+    expect((await callProxy('eth_chainId')).status).toBeGreaterThanOrEqual(500)
+    expect((await callProxy('eth_chainId')).status).toBe(200)
   })
 })

@@ -9,8 +9,8 @@ import { createFaultyPipe, type FaultyPipe } from './pipe.js'
 import { relayWebSocket } from './sockets.js'
 import { createUpstreamCaller } from './upstream.js'
 
-const HOST = '127.0.0.1'
-const DEFAULT_LIMITS: FaultSeverity = {
+const PROXY_HOST = '127.0.0.1'
+const DEFAULT_FAULT_LIMITS: FaultSeverity = {
   delayMs: 500,
   retryAfterS: 1,
   rangeBlocks: 5,
@@ -47,7 +47,7 @@ export interface FaultProxy {
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const { target, seed, faults = {}, limits } = options
   const pipe = createFaultyPipe(createUpstreamCaller(target.rpcUrl), seed, {
-    ...DEFAULT_LIMITS,
+    ...DEFAULT_FAULT_LIMITS,
     ...limits,
   })
   pipe.set(faults)
@@ -57,7 +57,9 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const resetAll = () => {
     for (const connection of connections) connection.resetAndDestroy()
   }
-  const server = http.createServer((request, response) => void answer(pipe, request, response))
+  const server = http.createServer(
+    (request, response) => void answerHttpRequest(pipe, request, response),
+  )
   server.on('connection', (connection) => {
     if (isCut) return connection.resetAndDestroy()
     connections.add(connection)
@@ -65,12 +67,12 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   })
   const sockets = new WebSocketServer({ server })
   sockets.on('connection', (client: WebSocket) => relayWebSocket(client, target.wsUrl, pipe))
-  await once(server.listen(0, HOST), 'listening')
+  await once(server.listen(0, PROXY_HOST), 'listening')
   const { port } = server.address() as AddressInfo
 
   return {
-    rpcUrl: `http://${HOST}:${port}`,
-    wsUrl: `ws://${HOST}:${port}`,
+    rpcUrl: `http://${PROXY_HOST}:${port}`,
+    wsUrl: `ws://${PROXY_HOST}:${port}`,
     counts: () => ({ ...pipe.counts }),
     set: pipe.set,
     cut() {
@@ -89,7 +91,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   }
 }
 
-async function answer(
+async function answerHttpRequest(
   pipe: FaultyPipe,
   request: http.IncomingMessage,
   response: http.ServerResponse,

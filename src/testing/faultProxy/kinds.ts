@@ -1,7 +1,7 @@
 import { pickElement, seededRandomNumber } from './random.js'
 
-/** Faults of a whole request, sent by HTTP or as a message on a WebSocket. */
-const REQUEST_KINDS = [
+/** Faults of a whole request, which is the body of an HTTP request or a client's message on a WebSocket. */
+const REQUEST_FAULT_KINDS = [
   'delay',
   'drop',
   'hang',
@@ -12,7 +12,7 @@ const REQUEST_KINDS = [
 ] as const
 
 /** Faults that change the answer to one call, with the methods to which they apply. */
-const ANSWER_KINDS = {
+const METHODS_BY_ANSWER_FAULT = {
   /** A lagging node: its head, and state read at the head, are some blocks old. */
   stale_head: [
     'eth_blockNumber',
@@ -31,21 +31,19 @@ const ANSWER_KINDS = {
   range_limit: ['eth_getLogs'],
 } as const satisfies Record<string, readonly string[]>
 
-export type AnswerFaultKind = keyof typeof ANSWER_KINDS
-/** `silent_socket`: a WebSocket stays open without further messages. */
-export type FaultKind = (typeof REQUEST_KINDS)[number] | AnswerFaultKind | 'silent_socket'
+export type AnswerFaultKind = keyof typeof METHODS_BY_ANSWER_FAULT
+/** Kind of a fault. With `silent_socket` a WebSocket stays open, but no more messages pass. */
+export type FaultKind = (typeof REQUEST_FAULT_KINDS)[number] | AnswerFaultKind | 'silent_socket'
 
 export const FAULT_KINDS: readonly FaultKind[] = [
-  ...REQUEST_KINDS,
-  ...(Object.keys(ANSWER_KINDS) as AnswerFaultKind[]),
+  ...REQUEST_FAULT_KINDS,
+  ...(Object.keys(METHODS_BY_ANSWER_FAULT) as AnswerFaultKind[]),
   'silent_socket',
 ]
 
-/**
- * A call for which a fault is chosen. A batch of calls has the method `batch`, and a message that the node sends has
- * the method `notification`.
- */
+/** A call, a batch of calls or a message from the node, for which a fault is chosen. */
 export interface ProxiedCall {
+  /** The called method, `METHOD_LABEL_OF_BATCH`, or `NOTIFICATION_METHOD`. */
   method: string
   /** Number of the call among the calls of this method, from 1. */
   ordinal: number
@@ -57,16 +55,21 @@ export type Faults =
   | Partial<Record<FaultKind, number>>
   | ((request: ProxiedCall) => FaultKind | null)
 
+/** `ProxiedCall.method` of a message that the node sends. */
 export const NOTIFICATION_METHOD = 'notification'
+/** `ProxiedCall.method` of a batch of calls. */
 export const METHOD_LABEL_OF_BATCH = 'batch'
 
 function appliesToMethod(kind: FaultKind, method: string): boolean {
   if (kind === 'silent_socket') return method === NOTIFICATION_METHOD
   if (method === NOTIFICATION_METHOD) return kind === 'delay' || kind === 'drop'
-  return !isAnswerFault(kind) || (ANSWER_KINDS[kind] as readonly string[]).includes(method)
+  return (
+    !isAnswerFault(kind) || (METHODS_BY_ANSWER_FAULT[kind] as readonly string[]).includes(method)
+  )
 }
 
-export const isAnswerFault = (kind: FaultKind): kind is AnswerFaultKind => kind in ANSWER_KINDS
+export const isAnswerFault = (kind: FaultKind): kind is AnswerFaultKind =>
+  kind in METHODS_BY_ANSWER_FAULT
 
 /**
  * Chooses a call's fault; null for a call without a fault. With probabilities, the choice depends only on the

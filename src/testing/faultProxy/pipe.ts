@@ -58,7 +58,7 @@ export function createFaultyPipe(upstream: UpstreamCaller, seed: number, limits:
   const delayFor = (request: ProxiedCall) =>
     integerBetween(randomFor('delay', request), 1, limits.delayMs)
 
-  /** Answers one call, wrongly if `kind` is a fault of answers. */
+  /** Answers one call. The answer is wrong if `kind` is a fault of answers that applies to the call. */
   const answer = async (
     call: RpcCall,
     request: ProxiedCall,
@@ -96,7 +96,7 @@ export function createFaultyPipe(upstream: UpstreamCaller, seed: number, limits:
     return { status: 200, text: JSON.stringify(answers) }
   }
 
-  /** Answers a call or a batch, with a fault of the transport: a refusal, silence, a cut connection, cut-off text. */
+  /** Answers a call or a batch, with the fault that is chosen for the whole request, if any. */
   const answerRequest = async (body: RpcCall | RpcCall[]): Promise<ProxyHttpReply> => {
     const isBatch = Array.isArray(body)
     const { request, kind } = isBatch ? take(METHOD_LABEL_OF_BATCH) : take(body.method, body.params)

@@ -6,7 +6,11 @@ import { identifyProcess } from './processes.js'
 
 const LOCK_POLL_MS = 20
 
-/** Process id and start time. On Linux no later process has the same pair; elsewhere the start time is not known. */
+/**
+ * Text that identifies a running process: its id and start time. Once the process has ended, `undefined` takes the
+ * place of the start time. Outside Linux the start time is empty, so that a later process with the same id has the same
+ * text.
+ */
 export const processIdAndStart = (pid: number): string =>
   `${pid} ${identifyProcess(pid)?.startedAt}`
 
@@ -22,7 +26,7 @@ export function tryLockFile(file: string): { lock: FileLock } | { heldBy: number
   fs.writeFileSync(ownFile, processIdAndStart(process.pid))
   try {
     // link() creates the lock file with its content, or fails because the file exists
-    while (!isLinked(ownFile, file)) {
+    while (!tryLink(ownFile, file)) {
       const holder = readFileOrUndefined(file)
       if (holder === undefined) continue
       const pid = Number.parseInt(holder, 10)
@@ -47,7 +51,8 @@ export async function lockFile(file: string, deadlineMs: number): Promise<FileLo
   }
 }
 
-function isLinked(from: string, to: string): boolean {
+/** Makes the hard link `to` of the file `from`. @returns false if `to` exists */
+function tryLink(from: string, to: string): boolean {
   try {
     fs.linkSync(from, to)
     return true

@@ -2,7 +2,7 @@ import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
 
-const LOOPBACK = '127.0.0.1'
+const LOOPBACK_ADDRESS = '127.0.0.1'
 const MAX_PORT = 65_535
 /**
  * Range of ports to choose from. It is below the ports of outgoing connections (on Linux from 32,768), since an
@@ -14,15 +14,15 @@ const PORTS_APART = 61
 /** Number of ports that `chooseFreePortFrom` tries after the preferred one. */
 const NEXT_PORT_TRIES = 200
 
-const portCount = FREE_PORTS.below - FREE_PORTS.from
+const FREE_PORT_COUNT = FREE_PORTS.below - FREE_PORTS.from
 /** Offset of the port that was tried last, in `FREE_PORTS`. */
-let lastOffset = (process.pid * PORTS_APART) % portCount
+let lastPortOffset = (process.pid * PORTS_APART) % FREE_PORT_COUNT
 
 /** A free port on loopback, claimed until this process ends. */
 export async function chooseFreePort(): Promise<number> {
   for (;;) {
-    lastOffset = (lastOffset + 1) % portCount
-    const port = FREE_PORTS.from + lastOffset
+    lastPortOffset = (lastPortOffset + 1) % FREE_PORT_COUNT
+    const port = FREE_PORTS.from + lastPortOffset
     // claim the port before the check, which binds the port and so disturbs a process that has claimed it
     if ((await claimPort(port)) && (await isPortFree(port))) return port
   }
@@ -51,7 +51,7 @@ export async function chooseFreePortFrom(preferred: number): Promise<number> {
 async function claimPort(port: number): Promise<boolean> {
   const socket = dgram.createSocket('udp4').unref()
   try {
-    socket.bind({ port, address: LOOPBACK, exclusive: true })
+    socket.bind({ port, address: LOOPBACK_ADDRESS, exclusive: true })
     await once(socket, 'listening')
     return true
   } catch {
@@ -68,6 +68,6 @@ export function isPortFree(port: number): Promise<boolean> {
       if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false)
       else reject(error)
     })
-    server.listen(port, LOOPBACK, () => server.close(() => resolve(true)))
+    server.listen(port, LOOPBACK_ADDRESS, () => server.close(() => resolve(true)))
   })
 }

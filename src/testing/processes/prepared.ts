@@ -9,14 +9,14 @@ export interface SharedPostgresSetup {
   readonly settings: Readonly<Record<string, string>>
 }
 
-let sharedSetup: SharedPostgresSetup | undefined
+let sharedPostgresSetup: SharedPostgresSetup | undefined
 
 /**
  * Sets the setup of the PostgreSQL servers that this process starts later. A copy of the template takes a third of
  * initdb's time.
  */
 export function setSharedPostgresSetup(common: SharedPostgresSetup): void {
-  sharedSetup = common
+  sharedPostgresSetup = common
 }
 
-export const getSharedPostgresSetup = (): SharedPostgresSetup | undefined => sharedSetup
+export const getSharedPostgresSetup = (): SharedPostgresSetup | undefined => sharedPostgresSetup

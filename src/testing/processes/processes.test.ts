@@ -8,9 +8,9 @@ import { chooseFreePort, chooseFreePortFrom, isPortFree } from './ports.js'
 import { identifyProcess, isProcessAlive, spawnChild, waitForCondition } from './processes.js'
 
 const home = useFolder()
-const started: ChildProcess[] = []
+const startedProcesses: ChildProcess[] = []
 
-/** A process that starts children and prints their ids. Both lines of the script run in it. */
+/** Starts a process that runs a script, which starts children by `start` and prints their ids as JSON. */
 async function launch(script: string): Promise<{ launcher: ChildProcess; pids: number[] }> {
   const file = path.join(home, 'launcher.mts')
   fs.writeFileSync(
@@ -23,7 +23,7 @@ async function launch(script: string): Promise<{ launcher: ChildProcess; pids: n
   const launcher = spawn(process.execPath, ['--import', 'tsx', file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  started.push(launcher)
+  startedProcesses.push(launcher)
   const said = await new Promise<string>((resolve) =>
     launcher.stdout.once('data', (data) => resolve(String(data))),
   )
@@ -31,7 +31,7 @@ async function launch(script: string): Promise<{ launcher: ChildProcess; pids: n
 }
 
 afterEach(() => {
-  for (const child of started.splice(0)) child.kill('SIGKILL')
+  for (const child of startedProcesses.splice(0)) child.kill('SIGKILL')
 })
 
 describe('spawnChild', () => {

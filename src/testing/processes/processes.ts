@@ -16,7 +16,7 @@ interface ProcessIdentity {
   parentPid: number
 }
 
-/** Identity of a running process. Undefined if it has ended or is a zombie. */
+/** Identity of a running process. Undefined if it has ended or, on Linux, is a zombie. */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isInteger(pid) || pid <= 1) return undefined
   if (process.platform !== 'linux')
@@ -42,7 +42,7 @@ export function doesProcessExist(pid: number): boolean {
   }
 }
 
-/** True if `pid` is a live process, and no zombie. */
+/** True if `pid` is a live process. False for a zombie on Linux; elsewhere a zombie counts as alive. */
 export const isProcessAlive = (pid: number): boolean => identifyProcess(pid) !== undefined
 
 export interface SpawnOptions {
@@ -110,33 +110,33 @@ done
 for one in $list; do kill -9 "\${one%:*}"; done
 `
 
-let guard: ChildProcess | undefined
+let guardProcess: ChildProcess | undefined
 /** Running children by process id, each with the signal that the guard sends to it. */
-const guardedChildren = new Map<number, NodeJS.Signals>()
+const guardSignalByPid = new Map<number, NodeJS.Signals>()
 
 /**
  * Starts the guard, which ends this process's children when this process has ended. A running guard is reused.
  * @returns the guard's process id
  */
 export function startChildGuard(): number {
-  if (!guard) {
-    guard = spawn('sh', ['-c', GUARD_SCRIPT], {
+  if (!guardProcess) {
+    guardProcess = spawn('sh', ['-c', GUARD_SCRIPT], {
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',
       detached: true,
     })
-    guard.unref()
-    guard.stdin?.on('error', () => {})
-    ;(guard.stdin as Socket).unref()
+    guardProcess.unref()
+    guardProcess.stdin?.on('error', () => {})
+    ;(guardProcess.stdin as Socket).unref()
   }
-  return guard.pid as number
+  return guardProcess.pid as number
 }
 
 /** Sends the guard the list of the running children, and starts the guard where none runs. */
 function sendChildrenToGuard(): void {
   startChildGuard()
-  const list = [...guardedChildren].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
-  guard?.stdin?.write(`${list.join(' ')}\n`)
+  const list = [...guardSignalByPid].map(([pid, signal]) => `${pid}:${signal.slice('SIG'.length)}`)
+  guardProcess?.stdin?.write(`${list.join(' ')}\n`)
 }
 
 /**
@@ -159,13 +159,13 @@ export async function spawnChild(options: SpawnOptions) {
     throw new Error(`starting ${command}: ${(error as Error).message}`)
   }
   const pid = child.pid as number
-  guardedChildren.set(pid, exitSignal)
+  guardSignalByPid.set(pid, exitSignal)
   sendChildrenToGuard()
   let hasExited = false
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => {
       hasExited = true
-      guardedChildren.delete(pid)
+      guardSignalByPid.delete(pid)
       sendChildrenToGuard()
       resolve({ code, signal })
     })
@@ -192,7 +192,7 @@ export async function spawnChild(options: SpawnOptions) {
   }
 }
 
-/** Polls a condition. @returns whether it held within `deadlineMs` */
+/** Polls a condition. @returns false if it did not become true within `deadlineMs` */
 export async function waitForCondition(
   condition: () => boolean | Promise<boolean>,
   deadlineMs: number,

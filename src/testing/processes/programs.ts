@@ -3,26 +3,26 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 type LocateProgram = (program: string) => Promise<string>
 
-let locateBuild: LocateProgram | undefined
+let locateBuiltProgram: LocateProgram | undefined
 
 /**
  * Makes this project's programs start from the built files that `locateProgram` returns, which is much faster than from
  * their sources.
  */
 export function useBuiltPrograms(locateProgram: LocateProgram): void {
-  locateBuild = locateProgram
+  locateBuiltProgram = locateProgram
 }
 
 /**
- * Command that runs a program of this project (`cli`, …): the file of `useBuiltPrograms`; else in a checkout the
- * source, through tsx; else the build beside this module.
+ * Command that runs a program of this project, such as `cli`: from the file that `useBuiltPrograms` has set. By default
+ * it runs the source through tsx in a checkout, and else the built file of this package.
  */
 export async function programCommand(program: string) {
   const isSource = import.meta.url.endsWith('.ts')
   const ownFile = fileURLToPath(
     new URL(`../../${program}.${isSource ? 'ts' : 'js'}`, import.meta.url),
   )
-  const file = locateBuild ? await locateBuild(program) : ownFile
+  const file = locateBuiltProgram ? await locateBuiltProgram(program) : ownFile
   const loader = file.endsWith('.ts')
     ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href]
     : []

@@ -11,7 +11,7 @@ import {
 const READY_DEADLINE_MS = 30_000
 const STOP_GRACE_MS = 10_000
 /** Number of the newest log lines that an error includes. */
-const LOG_LINES = 10
+const MAX_ERROR_LOG_LINES = 10
 
 /** A program that listens on a port, and ends gracefully after SIGINT. */
 interface ServerProgram extends SpawnOptions {
@@ -30,6 +30,6 @@ export async function startServerProgram(program: ServerProgram): Promise<Proces
   if ((await waitForCondition(isOver, READY_DEADLINE_MS)) && !child.hasExited())
     return createProcessHandle(child, 'SIGINT', STOP_GRACE_MS)
   await child.end('SIGINT', STOP_GRACE_MS)
-  const lines = child.logTail().trim().split('\n').slice(-LOG_LINES).join(' | ')
+  const lines = child.logTail().trim().split('\n').slice(-MAX_ERROR_LOG_LINES).join(' | ')
   throw new Error(`starting ${name}: ${lines || 'no answer'}`)
 }

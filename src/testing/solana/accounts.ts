@@ -4,7 +4,7 @@ import bs58 from 'bs58'
 import { ed25519PublicKey } from '../../registry/primitives/ed25519.js'
 import type { SolanaAccount } from '../world.js'
 
-const ACCOUNT_COUNT = 5
+const SOLANA_ACCOUNT_COUNT = 5
 
 type SolanaOperatorRole = 'deployer' | 'relayer' | 'treasurer'
 
@@ -17,7 +17,7 @@ export const solanaOperatorKeypair = (operator: SolanaOperatorRole): Keypair =>
 
 /** Solana wallets for users of a local world. They are the same in every local world. */
 export function solanaAccounts(): SolanaAccount[] {
-  return Array.from({ length: ACCOUNT_COUNT }, (_, index) =>
+  return Array.from({ length: SOLANA_ACCOUNT_COUNT }, (_, index) =>
     solanaAccountOf(derivedKeypair(`account ${index}`)),
   )
 }

@@ -19,12 +19,16 @@ beforeAll(async () => {
 
 afterAll(() => solana?.stop())
 
-const word = (fill: number) => Buffer.alloc(32, fill)
+const filledBytes32 = (fill: number) => Buffer.alloc(32, fill)
 
-function pay(programId: string, quoteId: Buffer): Promise<string> {
+function payForName(programId: string, quoteId: Buffer): Promise<string> {
   const payer = keypairOfAccount(solana.accounts[0]!)
   const expiresAt = BigInt(Math.floor(Date.now() / 1_000) + 600)
-  const terms = { payer: payer.publicKey.toBytes(), name: word(1), referral: word(0) }
+  const terms = {
+    payer: payer.publicKey.toBytes(),
+    name: filledBytes32(1),
+    referral: filledBytes32(0),
+  }
   const offer = { ...terms, amountWei: 10n ** 16n, lamports: 200_000_000n, expiresAt }
   return sendSolanaTransaction(
     connection,
@@ -36,7 +40,7 @@ function pay(programId: string, quoteId: Buffer): Promise<string> {
 it('has separate registrars, and payers with SOL', async () => {
   const [one, two] = solana.programs.map(({ programId }) => createRegistrarClient(programId))
   expect(one!.programId).not.toEqual(two!.programId)
-  await pay(solana.programId, word(7))
+  await payForName(solana.programId, filledBytes32(7))
   const states = await connection.getMultipleAccountsInfo([one!.state, two!.state])
   const [first, second] = states.map((account) => one!.decodeState(account!.data))
   expect([first!.sequence, second!.sequence]).toEqual([1n, 0n])
@@ -46,14 +50,14 @@ it('has separate registrars, and payers with SOL', async () => {
 
 it('deploys a program by the loader’s own transactions, as any cluster does', async () => {
   const { programId } = await deployRegistrar(connection, solanaOperatorKeypair('deployer'))
-  await pay(programId.toBase58(), word(8))
+  await payForName(programId.toBase58(), filledBytes32(8))
   const { state, decodeState } = createRegistrarClient(programId.toBase58())
   const account = await connection.getAccountInfo(state)
   expect(decodeState(account!.data)).toMatchObject({ sequence: 1n, heldLamports: 200_000_000n })
 })
 
 it('reports the program’s errors', async () => {
-  await expect(pay(solana.programId, word(7))).rejects.toThrow(/"Custom":6012/)
+  await expect(payForName(solana.programId, filledBytes32(7))).rejects.toThrow(/"Custom":6012/)
 })
 
 it('can be killed', async () => {

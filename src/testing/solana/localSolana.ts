@@ -21,8 +21,8 @@ export interface LocalSolana extends SolanaWithRegistrars {
 }
 
 /**
- * Starts Surfpool, a local Solana cluster, unless `rpcUrl` names a running chain. Then deploys the registrar under a
- * fresh key, and gives SOL to the accounts of authorities and payers.
+ * Starts Surfpool, a local Solana cluster, unless `rpcUrl` names a running chain. Then deploys the registrars, each
+ * under a fresh key, and gives SOL to the accounts of authorities and payers.
  * @returns null, after one line to `log`, where Surfpool's package is not installed and no chain is given
  * @throws Error when Surfpool does not start or the given chain has no faucet
  */

@@ -21,6 +21,11 @@ export interface SolanaSetUpOptions {
 
 export type SolanaWithRegistrars = Awaited<ReturnType<typeof setUpSolana>>
 
+/**
+ * Deploys and initializes registrars on a running local cluster, and gives SOL to authorities and payers.
+ * @param surfpool undefined for the chain at `options.rpcUrl`
+ * @throws Error where the chain has no faucet
+ */
 export async function setUpSolana(
   options: SolanaSetUpOptions,
   surfpool: Pick<Surfpool, 'rpcUrl' | 'wsUrl'> | undefined,

@@ -44,7 +44,10 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
     exitSignal: 'SIGKILL',
   })
   try {
-    const { rpcUrl, wsUrl } = await startNetwork(child, { module, slotMs: options.slotMs ?? 400 })
+    const { rpcUrl, wsUrl } = await startSurfnetInChild(child, {
+      module,
+      slotMs: options.slotMs ?? 400,
+    })
     return {
       rpcUrl,
       wsUrl,
@@ -56,7 +59,7 @@ export async function startSurfpool(options: SurfpoolOptions = {}): Promise<Surf
   }
 }
 
-async function startNetwork(
+async function startSurfnetInChild(
   child: WatchedChild,
   request: SurfpoolRequest,
 ): Promise<{ rpcUrl: string; wsUrl: string }> {

@@ -36,10 +36,10 @@ interface Surfnet {
   timeTravelToTimestamp(ms: number): unknown
 }
 
-const UPDATE_EVERY_MS = 500
+const CLOCK_UPDATE_PAUSE_MS = 500
 /**
- * The chain's clock is moved forward to this many ms behind the system's time. Left alone, the clock counts slots,
- * which are late under load, and payments get too early times.
+ * Number of ms behind the system's time to which the chain's clock is advanced regularly. By default the clock counts
+ * slots. These are late under load, so payments would get too early times.
  */
 const CLOCK_LAG_MS = 500
 
@@ -50,9 +50,11 @@ setInterval(() => {
     net.drainEvents()
     try {
       net.timeTravelToTimestamp(Date.now() - CLOCK_LAG_MS)
-    } catch {}
+    } catch {
+      // the chain's clock is later already
+    }
   }
-}, UPDATE_EVERY_MS).unref()
+}, CLOCK_UPDATE_PAUSE_MS).unref()
 
 process.once('disconnect', () => process.exit(0))
 process.once('message', ({ module, slotMs }: SurfpoolRequest) => {

@@ -8,7 +8,8 @@ const FEED_MAX_AGE_SECONDS = 10 * 365 * 86_400
 /** Price of a name of the seeded paid community: 0.01 SOL. */
 const PRICE_LAMPORTS = 10_000_000n
 
-interface WorldOptions {
+/** Fields of `StackOptions` that decide whether and how Solana runs. */
+interface LocalSolanaClusterOptions {
   blockMs: number
   chains?: unknown
   solana?: boolean
@@ -22,7 +23,7 @@ interface WorldOptions {
  */
 export async function startLocalSolanaCluster(
   sandbox: Sandbox,
-  options: WorldOptions,
+  options: LocalSolanaClusterOptions,
   networks: number,
 ) {
   if (!(options.solana ?? options.chains === undefined)) return undefined
@@ -43,9 +44,7 @@ export async function startLocalSolanaCluster(
   return { ...describeCluster(solana), handle: solana }
 }
 
-/**
- * Describes a running local Solana cluster, which has a registrar for each network. The price feeds are on the hubs.
- */
+/** Describes a running local Solana cluster, which has a registrar for each network. */
 function describeCluster(solana: LocalSolana): LocalNonEvmChain {
   const { rpcUrl, wsUrl, genesisHash, programs, relayAuthority, accounts } = solana
   return {

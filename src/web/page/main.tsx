@@ -28,7 +28,7 @@ const PAGE_COMPONENTS = {
 function CurrentPage() {
   const { path, query } = useLocation()
   const { page, ...about } = pageOfPath(path, query.q, serviceInfo.ens)
-  // all account pages share one component, so that its state survives
+  // all account pages have one key, so that their shared state survives a change of the page
   const key = page === 'account' ? page : JSON.stringify(about)
   return (
     <ErrorBoundary>
@@ -41,7 +41,7 @@ function CurrentPage() {
   )
 }
 
-// load the listener that forgets the session when another tab signs the wallet out, also on pages without an account
+// on every page, session.js listens for other tabs: when one signs the wallet out, this tab forgets the session too
 if (loadTabItem(SESSION_ITEM)) void import('./account/session.js')
 
 render(

@@ -1,7 +1,7 @@
 // this script runs the forms of `/docs`, whose pages scripts/reference makes from the OpenAPI documents
 import { clientSample, curlSample, type SampleRequest, samplePath } from './samples.js'
 
-const JSON_TYPE = 'application/json'
+const JSON_CONTENT_TYPE = 'application/json'
 /** Maximum number of characters of a response to show. */
 const MAX_SHOWN_CHARS = 20_000
 
@@ -39,18 +39,18 @@ function updateSamples(route: HTMLElement): void {
 
 async function responseText(response: Response): Promise<string> {
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith(JSON_TYPE)
+  const isJson = response.headers.get('content-type')?.startsWith(JSON_CONTENT_TYPE)
   const shown = isJson ? JSON.stringify(JSON.parse(text), null, 2) : text
   return `${response.status} ${response.statusText}\n${shown.slice(0, MAX_SHOWN_CHARS)}`
 }
 
 /** Sends the request of a form, and shows the response. */
-async function send(route: HTMLElement): Promise<void> {
+async function sendRequest(route: HTMLElement): Promise<void> {
   showText(route, 'answer', '…')
   const { method, body, hasKey, ...place } = readRequestForm(route)
   const token = document.querySelector<HTMLInputElement>('#key')!.value.trim()
   const headers = {
-    ...(body !== undefined && { 'content-type': JSON_TYPE }),
+    ...(body !== undefined && { 'content-type': JSON_CONTENT_TYPE }),
     ...(hasKey && token !== '' && { 'x-auth-key': token }),
   }
   const init = { method: method.toUpperCase(), headers, ...(body !== undefined && { body }) }
@@ -58,7 +58,7 @@ async function send(route: HTMLElement): Promise<void> {
   showText(route, 'answer', await fetch(path, init).then(responseText, String))
 }
 
-/** Hides the routes whose heading (method, path and summary) does not have a text, and sections without routes. */
+/** Shows only the routes whose heading (method, path and summary) contains a text, ignoring case. */
 function showMatchingRoutes(text: string): void {
   for (const section of document.querySelectorAll<HTMLElement>('.routes')) {
     const routes = [...section.querySelectorAll<HTMLElement>('.route')]
@@ -70,16 +70,16 @@ function showMatchingRoutes(text: string): void {
   }
 }
 
-const routeAt = ({ target }: Event) => (target as Element).closest<HTMLElement>('.route')
+const routeOfEvent = ({ target }: Event) => (target as Element).closest<HTMLElement>('.route')
 
 document.addEventListener('input', (event) => {
-  const route = routeAt(event)
+  const route = routeOfEvent(event)
   if (route) updateSamples(route)
   const { id, value } = event.target as HTMLInputElement
   if (id === 'find') showMatchingRoutes(value)
 })
 document.addEventListener('click', (event) => {
-  const route = routeAt(event)
-  if (route && event.target instanceof HTMLButtonElement) void send(route)
+  const route = routeOfEvent(event)
+  if (route && event.target instanceof HTMLButtonElement) void sendRequest(route)
 })
 for (const route of document.querySelectorAll<HTMLElement>('.route')) updateSamples(route)

@@ -32,7 +32,7 @@ export function curlSample(request: SampleRequest, origin: string): string {
   return lines.join(' \\\n  ')
 }
 
-/** JSON in the notation of TypeScript, indented for use inside an object. */
+/** JSON as a TypeScript literal: keys without quotes, and lines indented for use inside an object. */
 const typescriptLiteral = (json: string): string =>
   json.replaceAll(/^(\s*)"([a-z]\w*)":/gim, '$1$2:').replaceAll('\n', '\n  ')
 

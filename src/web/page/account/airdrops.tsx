@@ -11,7 +11,7 @@ import { type AccountState, useAccount } from './state.js'
 import { TransactionButton } from './transaction.js'
 
 type ClaimReason = NonNullable<AirdropClaims['claims'][number]['reason']>
-const REASON_TEXTS: Readonly<Record<ClaimReason, string>> = {
+const CLAIM_REASON_TEXTS: Readonly<Record<ClaimReason, string>> = {
   claimed: 'claimed',
   pending: 'being claimed',
   no_distributor: 'not open yet',
@@ -21,7 +21,7 @@ const REASON_TEXTS: Readonly<Record<ClaimReason, string>> = {
   chain_not_served: 'its chain is not served here',
   no_operator: 'this service cannot permit it',
 }
-/** Maximum number of open airdrops whose claims are read: the newest. */
+/** The page reads the claims of at most this many open airdrops, the newest ones. */
 const MAX_READ_AIRDROPS = 10
 
 const readClaims = ({ send }: AccountState, community: string): Promise<AirdropClaims> =>
@@ -35,7 +35,7 @@ async function readOpenClaims(account: AccountState): Promise<AirdropClaims[]> {
   return all.filter(({ claims }) => claims.length > 0)
 }
 
-/** `/@airdrops`: the airdrops that the wallets of the signed-in wallet's cluster can claim. */
+/** `/@airdrops`: what airdrops give to wallets of the signed-in wallet's cluster, with buttons that claim it. */
 export function AirdropsPage() {
   const account = useAccount()
   const [searched, setSearched] = useState<string | null>(null)
@@ -140,7 +140,7 @@ function AirdropClaimList({ airdrop, refresh }: { airdrop: AirdropClaims; refres
               <Badge kind={claimed ? 'good' : ''}>
                 {transaction
                   ? 'sign in with this wallet to claim'
-                  : reason && (REASON_TEXTS[reason] ?? reason)}
+                  : reason && (CLAIM_REASON_TEXTS[reason] ?? reason)}
               </Badge>
             )}
           </li>
@@ -151,7 +151,7 @@ function AirdropClaimList({ airdrop, refresh }: { airdrop: AirdropClaims; refres
   )
 }
 
-/** Form that registers a name below the community after a claim. */
+/** Form that gives the cluster a name below the community, shown once a wallet of the cluster has claimed. */
 function AssignNameForm({ community }: { community: string }) {
   const account = useAccount()
   const assign = async (typed: FormValues) => {

@@ -299,7 +299,8 @@ const bundleText = (text: string): string =>
   isClusterId(text) ? shortText(text) : nameText(canonicalName(text))
 
 /**
- * Whether names leave the bundle with the wallet: it is the last verified one of its bundle, and the bundle has names.
+ * True if the wallet would take its bundle's names along when it joins another bundle: it is the last verified wallet,
+ * and the bundle has names.
  */
 function movesNames({ cluster, session, owned }: AccountState): boolean {
   const verified = cluster?.wallets.filter(({ isVerified }) => isVerified) ?? []
@@ -311,10 +312,10 @@ function movesNames({ cluster, session, owned }: AccountState): boolean {
  * Joins a bundle that lists the wallet.
  * @param text the bundle's id, or one of its names
  * @param isPublic whether the wallet also signs its membership, for everybody to see
- * @param invited name or id by which the list of invitations shows the bundle. Strangers write that list, so no names
- * move then
+ * @param invited name or id of the bundle in the list of invitations, if the visitor joins from there. Strangers write
+ * that list, so joining from it never moves names
  * @returns false where the visitor declines
- * @throws Error where names would move by an invitation; ClusterdError
+ * @throws Error where names would move from the list of invitations; ClusterdError; the wallet's errors
  */
 async function joinBundle(
   account: AccountState,

@@ -25,7 +25,7 @@ import {
 } from './state.js'
 import { TransactionButton } from './transaction.js'
 
-/** `/@communities`: registers names below communities, and sets up the wallet's own names as communities. */
+/** `/@communities`: registers names below communities, and makes names of the wallet's cluster communities. */
 export function CommunitiesPage() {
   const account = useAccount()
   const { query } = useLocation()
@@ -71,7 +71,10 @@ export function CommunitiesPage() {
   )
 }
 
-/** Asks the visitor if a name below a community would show the address of a private wallet. @returns true to go on */
+/**
+ * Asks the visitor for consent before a private wallet gets a name below a community, which shows its address.
+ * @returns true to go on; true without a question for any other wallet
+ */
 export const agreesToShowAddress = async (account: AccountState): Promise<boolean> =>
   !walletOfSession(account)?.isPrivate ||
   account.confirmed({

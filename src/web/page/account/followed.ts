@@ -23,7 +23,7 @@ export interface SentTransaction {
 }
 
 /** Number of the newest transactions that survive a reload. Registrations whose status may change always survive it. */
-const MAX_STORED = 20
+const MAX_STORED_TRANSACTIONS = 20
 
 /**
  * Sent transactions, newest first. They are not the state of a component, because a wallet may answer after the visitor
@@ -33,16 +33,16 @@ const sentTransactions = createTabState<readonly SentTransaction[]>(
   'clusterd.followed',
   [],
   (all) => {
-    const stored = all.filter((one, i) => i < MAX_STORED || isOpen(one))
+    const stored = all.filter((one, i) => i < MAX_STORED_TRANSACTIONS || isUndecided(one))
     return stored.length > 0 ? stored : null
   },
 )
 
 /** True for a registration whose status may still change. */
-const isOpen = ({ tx, status, isOffer }: SentTransaction): boolean =>
+const isUndecided = ({ tx, status, isOffer }: SentTransaction): boolean =>
   tx !== undefined && !isOffer && !(status && isFinalStatus(status))
 
-const isWon = ({ status }: SentTransaction): boolean => status?.status === 'finalized'
+const isRegistered = ({ status }: SentTransaction): boolean => status?.status === 'finalized'
 
 /**
  * Of several payments for a name, the payment whose status is shown for the name: the payment that registered it, else
@@ -53,42 +53,45 @@ export function decisivePayment(
   title: string,
 ): SentTransaction | undefined {
   const same = sent.filter((one) => one.title === title && one.tx)
-  return same.find(isWon) ?? same.find(isOpen) ?? same[0]
+  return same.find(isRegistered) ?? same.find(isUndecided) ?? same[0]
 }
 
 type PayerOnNetwork = Pick<SentTransaction, 'payer' | 'isTestnet'>
 
-const sentBy = ({ payer, isTestnet }: PayerOnNetwork): readonly SentTransaction[] =>
+const transactionsSentBy = ({ payer, isTestnet }: PayerOnNetwork): readonly SentTransaction[] =>
   sentTransactions.get().filter((one) => one.payer === payer && one.isTestnet === isTestnet)
 
-/** Warning before another payment, if earlier payments for the same title are open or unanswered; else ''. */
+/** Warning before another payment, if an earlier payment for the same title is open or unanswered; else ''. */
 export function earlierPaymentWarning(payer: PayerOnNetwork, title: string): string {
-  const same = sentBy(payer).filter((one) => one.title === title)
-  if (same.some(isOpen)) return ' You have paid for it already, and that is not decided yet.'
+  const same = transactionsSentBy(payer).filter((one) => one.title === title)
+  if (same.some(isUndecided)) return ' You have paid for it already, and that is not decided yet.'
   return same.some(({ tx }) => !tx)
     ? ' Your wallet was asked to pay for it before and has not answered: decline one of the two there.'
     : ''
 }
 
-/** Waits for the payment's transaction id, also after the wallet's time limit (UnansweredError). */
+/**
+ * Waits for the payment's transaction id, even if the wallet gives it only after its time limit (`UnansweredError`).
+ */
 const waitForLateAnswer = (payment: Promise<string>): Promise<string> =>
   payment.catch(
     (error: unknown) => (error instanceof UnansweredError && error.sent) || Promise.reject(error),
   )
 
-/** Pause between two status requests. */
+/** Pause between two status requests, ms. */
 const FOLLOW_PAUSE_MS = 500
 
 /**
  * Polls the status of open payments one after the other, because a browser has few connections to one service.
+ * @param left ends the polling when the visitor leaves the account pages
  * @param onEnd called with a payment whose status has become final
  */
-async function followOpen(
+async function followOpenPayments(
   left: AbortSignal,
   onEnd: (ended: SentTransaction) => void,
 ): Promise<void> {
   for (let round = 0; !left.aborted; round++) {
-    const open = sentTransactions.get().filter(isOpen)
+    const open = sentTransactions.get().filter(isUndecided)
     const transaction = open[round % Math.max(1, open.length)]
     const { isTestnet = false, tx = '' } = transaction ?? {}
     const read = () => callApi<TxStatus>(statusPath(tx), { isTestnet, signal: left })
@@ -105,8 +108,9 @@ async function followOpen(
 }
 
 /**
- * Transactions that this wallet was asked to send. Registrations are followed across reloads until they are final, or
- * the visitor signs out.
+ * Transactions that this wallet was asked to send. The status of a registration is polled until it is final or the
+ * visitor signs out, also after a reload.
+ * @param onEnd called once the status of a registration, also of another wallet in this tab, is final
  */
 export function useSentTransactions(
   payer: PayerOnNetwork,
@@ -121,21 +125,23 @@ export function useSentTransactions(
     const end = async ({ title, payer: by }: SentTransaction) => {
       const { onEnd, payer, say } = latest.current
       await onEnd()
-      // the transaction belongs to another wallet
+      // show no message about the transaction of another wallet
       if (payer.payer !== by) return
-      const outcome = decisivePayment(sentBy(payer), title)
-      if (!outcome || isOpen(outcome)) return
-      if (isWon(outcome)) say(`${title} is yours.`)
+      const outcome = decisivePayment(transactionsSentBy(payer), title)
+      if (!outcome || isUndecided(outcome)) return
+      if (isRegistered(outcome)) say(`${title} is yours.`)
       else say(`${title} was not registered: the line below says why.`, 'error')
     }
-    void followOpen(left.signal, end)
+    void followOpenPayments(left.signal, end)
     return () => left.abort()
   }, [])
   return {
-    sent: sentBy(payer),
+    sent: transactionsSentBy(payer),
     /**
-     * Stores a transaction as soon as the wallet is asked for it, and its id once the wallet has answered.
-     * @param said message once it is sent
+     * Stores a transaction as soon as the wallet is asked for it, and its id once the wallet has answered. Removes the
+     * transaction if the wallet refuses.
+     * @param payment resolves to the transaction's id
+     * @param said message once the transaction is sent
      * @throws Error where the wallet refuses, or does not answer in time
      */
     async follow(
@@ -156,11 +162,11 @@ export function useSentTransactions(
       void waitForLateAnswer(payment).then(sent, () => become())
       await payment
     },
-    /** Forgets a transaction that takes an offer. */
+    /** Forgets a transaction, once its offer is taken or has failed. */
     forget: (tx: string) =>
       sentTransactions.set(sentTransactions.get().filter((one) => one.tx !== tx)),
   }
 }
 
-/** Forgets every transaction. */
+/** Forgets the transactions of every wallet that was signed in in this tab. */
 export const forgetSentTransactions = () => sentTransactions.set([])

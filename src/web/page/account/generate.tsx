@@ -7,13 +7,13 @@ import { ActionButton, CheckBox, Form, type FormValues, Select, TextInput } from
 import { walletProofOf } from './proof.js'
 import { useAccount } from './state.js'
 
-/** Kinds of wallets that the service generates. */
+/** Names of the kinds of wallets that the service generates. */
 const GENERATED_KIND_NAMES: Record<GeneratedWallet['type'], string> = {
   evm: PAYER_ADDRESS_TYPE_NAMES.evm,
   solana: PAYER_ADDRESS_TYPE_NAMES.solana,
 }
 
-/** Generates a wallet whose key is split, and recovers keys of such wallets. */
+/** Forms that generate a wallet whose key is split into shares, and that recover the key of such a wallet. */
 export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }) {
   const account = useAccount()
   const [made, setMade] = useState<GeneratedWallet | null>(null)
@@ -63,7 +63,7 @@ export function GeneratedWalletForms({ wallets }: { wallets: readonly Wallet[] }
   )
 }
 
-/** Recovers a key from one share. The signed-in wallet signs the request. */
+/** Form that recovers a key from one of its shares. The signed-in wallet signs the request. */
 function RecoverKeyForm() {
   const account = useAccount()
   const [key, setKey] = useState('')

@@ -143,7 +143,7 @@ function SignInCard() {
   )
 }
 
-/** Options of the mainnet's EVM chains, on one of which a smart wallet has its contract, the hub first. */
+/** The mainnet's EVM chains as options of a `select`, the hub first. A smart wallet has its contract on one of them. */
 const mainnetChainOptions = (chains: readonly Chain[]) =>
   chains
     .filter(({ chainId }) => chainId !== null)
@@ -161,7 +161,7 @@ function SignInElsewhereForm() {
     const address = typed('address')
     return signInElsewhere({
       type,
-      // EVM addresses in the service's lower-case form
+      // the service has EVM addresses in lower case
       address: address.startsWith('0x') ? address.toLowerCase() : address,
       chainId: type === 'evm' ? Number(typed('chain')) : undefined,
     })

@@ -18,13 +18,16 @@ import type { ConfirmationQuestion } from './talk.js'
 /** Values of a form by field, trimmed; '' for a check box that is not checked. */
 export type FormValues = (field: string) => string
 
-/** For a button or a form: `run` does its work, never twice at once, and shows the error. */
+/** For a button or a form: `run` does its work and shows the error. It ignores a call while earlier work is running. */
 function useWork() {
   const { attempt, confirmed } = useAccount()
   const [isBusy, setBusy] = useState(false)
   return {
     isBusy,
-    /** @param ask question to confirm before the work @returns whether the work was done */
+    /**
+     * @param ask question to confirm before the work
+     * @returns true if the work succeeded; false also if it was ignored
+     */
     async run(work: () => Promise<unknown>, ask?: ConfirmationQuestion): Promise<boolean> {
       if (isBusy) return false
       setBusy(true)
@@ -70,7 +73,10 @@ interface ActionButtonProps {
   isWaiting?: boolean
 }
 
-/** A form submitted by its button or by Enter. It is emptied after its work, unless the work fails or returns false. */
+/**
+ * A form submitted by its button or by Enter. Its inputs get their initial values after its work, unless the work fails
+ * or returns false.
+ */
 export function Form({
   work,
   children,
@@ -107,7 +113,7 @@ interface FormProps {
   work: (typed: FormValues) => Promise<unknown>
   children: ComponentChildren
   label: string
-  /** Text of the form's button. */
+  /** Text of the form's button. Undefined for a form without a button. */
   submit?: string | undefined
   isPlain?: boolean
   class?: string
@@ -120,7 +126,7 @@ export const REQUIRED_TEXT_INPUT_ATTRIBUTES = {
   spellcheck: false,
 }
 
-/** Required text input under its label. */
+/** Text input under its label, required by default. */
 export const TextInput = ({
   label,
   hint,
@@ -131,7 +137,6 @@ export const TextInput = ({
   </LabelledControl>
 )
 
-/** Check box with its text. */
 export const CheckBox = ({
   children,
   ...input
@@ -151,7 +156,6 @@ interface LabelProps {
   hint?: string | undefined
 }
 
-/** Form control with its label. */
 function LabelledControl({
   label,
   hint,
@@ -195,7 +199,7 @@ export const chainNameWithGasToken = ({ network, gasToken }: Chain): string =>
 export function QuestionDialog() {
   const { question } = useAccount()
   const dialog = useRef<HTMLDialogElement>(null)
-  // a layout effect: a key pressed at once must reach the dialog, and not the page behind it
+  // a layout effect opens the dialog before the next key press, which would otherwise reach the page behind it
   useLayoutEffect(() => {
     if (question) dialog.current?.showModal()
   }, [question])
@@ -246,7 +250,7 @@ export function QuestionDialog() {
   )
 }
 
-const STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
+const PAYMENT_STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'Sent; no chain has it yet.',
   pending: 'Waiting for confirmations…',
   bridging: 'Confirmed; on its way to the hub…',
@@ -259,7 +263,7 @@ const STATUS_TEXTS: Readonly<Record<TxStatus['status'], string>> = {
 export function statusText({ status }: SentTransaction): string {
   const { status: word = 'not_found', confirmations } = status ?? {}
   const { have = 0, need = 0 } = (word === 'pending' && confirmations) || {}
-  return `${STATUS_TEXTS[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
+  return `${PAYMENT_STATUS_TEXTS[word]}${need > 0 ? ` ${Math.min(have, need)} of ${need}` : ''}`
 }
 
 /** Registrations that the wallet sent from this tab: each name once, with the status of its decisive payment. */

@@ -10,10 +10,12 @@ import { TransactionButton } from './transaction.js'
 
 type ChainPrimaryName = PrimaryNameTransactions['chains'][number]
 
-const REASON_TEXTS: Readonly<Record<NonNullable<ChainPrimaryName['reason']>, string>> = {
-  not_in_ens: 'ENS has no such name: it allows fewer characters.',
-  other_address: 'In ENS this name stands for another wallet, or for none that everybody may see.',
-}
+const PRIMARY_NAME_REASON_TEXTS: Readonly<Record<NonNullable<ChainPrimaryName['reason']>, string>> =
+  {
+    not_in_ens: 'ENS has no such name: it allows fewer characters.',
+    other_address:
+      'In ENS this name stands for another wallet, or for none that everybody may see.',
+  }
 
 /**
  * Names that may become the wallet's primary name, as far as they were read: names of its cluster, the wallet's name
@@ -27,8 +29,8 @@ function primaryNameCandidates(account: AccountState): string[] {
 }
 
 /**
- * Form that makes a name the wallet's primary name in ENS (ENSIP-19). Shows nothing where no chain has a registrar for
- * primary names, where the network has no ENS name, and for a wallet without names or of another kind than EVM.
+ * Form that makes a name the wallet's primary name in ENS (ENSIP-19). Shows nothing if no chain has a registrar for
+ * primary names, or if the service resolves no names of the network in ENS. It is for EVM wallets with names only.
  */
 export function PrimaryNameCard() {
   const account = useAccount()
@@ -79,7 +81,7 @@ export function PrimaryNameCard() {
                     Set {ensName}
                   </TransactionButton>
                 )}
-                {reason && <span class="soft">{REASON_TEXTS[reason]}</span>}
+                {reason && <span class="soft">{PRIMARY_NAME_REASON_TEXTS[reason]}</span>}
               </li>
             ))}
           </ul>

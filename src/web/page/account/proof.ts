@@ -23,7 +23,7 @@ export async function walletProofOf(
   // a wallet that does not report its chain signs in on the hub's chain
   const wanted = await chainId?.().catch(() => undefined)
   const isKnown = wanted && (await readChains(false)).some((chain) => chain.chainId === wanted)
-  // a smart wallet may approve the message on its chain, in public: only who knows this random value can use that
+  // a smart wallet may approve the message in a public transaction: without this random value nobody can sign in by it
   const nonce = bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)))
   const named = { nonce, ...(isKnown && { chainId: wanted }) }
   const query = new URLSearchParams({ type, wallet: address, ...more })

@@ -40,7 +40,7 @@ export function RefundsPage() {
 const readRefunds = ({ send, session }: AccountState, to = ''): Promise<Refunds> =>
   send(`/v1/refunds/${session?.address}${to && `?to=${encodeURIComponent(to)}`}`)
 
-function reasonText(
+function refundReasonText(
   { owedBy, payments, reclaimAfter, transaction }: Refund,
   chain: Chain | undefined,
 ): string {
@@ -84,7 +84,7 @@ function RefundRow({ refund, refresh }: { refund: Refund; refresh: () => void })
         {/* the hub owes its own coin, also for payments from other chains */}
         <Money {...refund} network={refund.owedBy === 'hub' ? HUB_NETWORK : refund.network} />
       </strong>
-      <span class="soft">{reasonText(refund, chain)}</span>
+      <span class="soft">{refundReasonText(refund, chain)}</span>
       {refund.needsReceiver && (
         <Form label="Take it elsewhere" work={choose} submit="Use this receiver" isPlain>
           <TextInput
@@ -113,6 +113,6 @@ function RefundRow({ refund, refresh }: { refund: Refund; refresh: () => void })
   )
 }
 
-/** Text that identifies a refund: its fields without those that may differ at each read. */
+/** Text that identifies a refund: its fields, without two that may differ at each read. */
 const refundKey = ({ transaction: _, needsReceiver: __, ...refund }: Refund) =>
   JSON.stringify(refund)

@@ -104,8 +104,8 @@ function RegisteredNameCard() {
 }
 
 /**
- * `/@register`: shows the price before the visitor signs anything. A name that was paid for has its outcome in place of
- * the price.
+ * `/@register`: shows the price before the visitor signs anything. For a name that was paid for from this tab, the
+ * payment's status takes the place of the price.
  */
 export function RegisterPage() {
   const account = useAccount()

@@ -45,7 +45,7 @@ const RULE_KINDS: Readonly<
 }
 type FieldTexts = readonly [label: string, hint?: string]
 
-const NEW_DRAFT = { text: '', token: '', recipient: '' }
+const EMPTY_DRAFT_TEXTS = { text: '', token: '', recipient: '' }
 /** Length of `2026-12-01T08:00`. */
 const MINUTE_CHARS = 16
 
@@ -61,7 +61,7 @@ export async function readRuleDrafts(rules: Community, isTestnet: boolean): Prom
     text: await text({ network, token }, amount),
   }))
   const requirements = rules.requirements.map(async (one) => {
-    const draft = { ...NEW_DRAFT, kind: one.kind, network: '' }
+    const draft = { ...EMPTY_DRAFT_TEXTS, kind: one.kind, network: '' }
     if (one.kind === 'cluster') return { ...draft, text: one.name }
     if (one.kind === 'allowlist') return { ...draft, text: one.addresses.join(' ') }
     const { network, token } = one
@@ -84,8 +84,7 @@ async function ruleFromDraft(
 }
 
 /**
- * Form for the rules of a name as a community. It starts with the current rules, so pressing the button at once changes
- * no rule.
+ * Form for the rules of a name as a community. It starts with the current rules: submitted unchanged it changes none.
  */
 export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
   const account = useAccount()
@@ -105,7 +104,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
       ownersOnly: !isOpen,
       prices: await ofKind(true),
       requirements: await ofKind(false),
-      // the form shows minutes
+      // the form shows only minutes: a time that was not edited keeps its seconds
       startsAt: rules?.startsAt?.slice(0, MINUTE_CHARS) === start ? rules.startsAt : startsAt,
     }
     const now = await account.send<Community>(`/v1/communities/${name}`, { method: 'PUT', body })
@@ -155,7 +154,7 @@ export function RulesForm({ name, rules, drafts, onSet }: RulesFormProps) {
                 class="plain"
                 onClick={() => {
                   const network = account.chains[0]?.network ?? ''
-                  setRows([...rows, { ...NEW_DRAFT, kind, network }])
+                  setRows([...rows, { ...EMPTY_DRAFT_TEXTS, kind, network }])
                 }}
               >
                 {add}

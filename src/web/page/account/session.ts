@@ -2,7 +2,9 @@ import { createTabState, SESSION_ITEM } from '../lib/tabStorage.js'
 import type { SigningWalletKind } from '../lib/types.js'
 import { forgetSentTransactions } from './followed.js'
 
+/** A signed-in wallet. */
 export interface Session {
+  /** Session key. */
   token: string
   type: SigningWalletKind
   address: string
@@ -23,12 +25,12 @@ export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (
 )
 
 /**
- * Channel on which signed-in tabs of this site hand their session to a new tab. So only open tabs keep the key, and it
- * ends with the last of them. Null where the browser has no such channel.
+ * Channel on which signed-in tabs of this site hand their session to a new tab. Only open tabs have the session key, so
+ * it is forgotten when the last of them closes. Null where the browser has no such channel.
  */
 export const tabChannel =
   'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
-/** Time for which a tab that has asked takes a session from another tab, ms. */
+/** Time after its question for which a tab accepts a session from another tab, ms. */
 const HANDOVER_MS = 1_000
 /** A tab asks when its account pages open. Another tab gives its session, or reports a key that was signed out. */
 type TabMessage = { asks: true } | { gives: Session } | { ended: string | undefined }
@@ -46,6 +48,7 @@ function clearTabSession(): void {
   forgetSentTransactions()
 }
 
+/** Unix time at which this tab last asked for a session, ms. */
 let askedMs = 0
 
 /** Asks other tabs for their session, where this one has none. */
@@ -55,6 +58,7 @@ export function requestSessionFromTabs(): void {
   tabChannel?.postMessage({ asks: true } satisfies TabMessage)
 }
 
+/** Key of the session that was ended last, in this tab or another. */
 let endedToken: string | undefined
 if (tabChannel)
   tabChannel.onmessage = ({ data }: MessageEvent<TabMessage>) => {

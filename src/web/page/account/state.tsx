@@ -62,7 +62,7 @@ const AccountContext = createContext<AccountState | null>(null)
 /** The shared state of the account pages. Only for components inside `AccountProvider`. */
 export const useAccount = (): AccountState => useContext(AccountContext)!
 
-/** Reads the wallet's cluster, and of its names at least `count`, where everybody can read so many. */
+/** Reads the wallet's cluster, and at least `count` of its names; only the first page if only members can read them. */
 async function readAccount({ address }: Session, count: number, send: Send): Promise<AccountData> {
   const {
     clusterId,
@@ -86,7 +86,10 @@ async function readPrivateNames(address: string, send: Send): Promise<AccountDat
   return { items: names.map((name) => ({ name })), isMore: moreNames }
 }
 
-/** Address by which everybody can read the bundle's names; undefined if every verified wallet is private. */
+/**
+ * Address by which everybody can read the wallet's names: its own, but for a private wallet that of a public, verified
+ * wallet of its bundle. Undefined if the bundle has none.
+ */
 function publicOwnerAddress(cluster: Cluster | null, address: string): string | undefined {
   const isShown = ({ isVerified, isPrivate }: Wallet) => isVerified && !isPrivate
   const wallet = cluster?.wallets.find((one) => one.address === address)
@@ -104,7 +107,7 @@ function errorText(error: unknown): string {
   return typeof message === 'string' && message !== '' ? message : 'That did not work.'
 }
 
-/** Throws the text of an approval's error: its late answer (`UnansweredError.sent`) must not count as the payment. */
+/** Throws an approval's error without `UnansweredError.sent`, whose late transaction id is not the payment's. */
 const throwWithoutLateAnswer = (error: unknown): never => {
   throw new Error(errorText(error))
 }
@@ -112,7 +115,7 @@ const throwWithoutLateAnswer = (error: unknown): never => {
 /** A wallet outside this browser, with the chain of a smart wallet. */
 type AccountElsewhere = Pick<Session, 'type' | 'address' | 'chainId'>
 
-/** Question for a signature by a wallet outside this browser. The service accepts it for five minutes. */
+/** Question for a signature by a wallet outside this browser. The service accepts a signature for five minutes. */
 const SIGN_ELSEWHERE_QUESTION: ConfirmationQuestion = {
   title: 'Sign with your wallet',
   text: 'Sign this text there, to the letter, and bring the signature within five minutes.',
@@ -241,7 +244,7 @@ function useAccountData({ session, error, talk }: SharedState, send: Send, say: 
       if (session) await refresh()
       if (done) say(done)
     },
-    /** Reads the next names. Undefined where every member is private: only the first names can be read then. */
+    /** Reads the next names. Undefined while loading, and where only members can read the names. */
     moreNames:
       owner === undefined
         ? undefined
@@ -273,7 +276,7 @@ function useConnection({ session, wallets, talk }: SharedState, left: AbortSigna
   /** Connects the signed-in wallet's account. @throws Error, such as where the wallet has another account */
   const account = async (): Promise<ConnectedAccount> => {
     if (!session) throw new Error('Sign in first.')
-    // a session that an earlier build stored has ''
+    // a session that an earlier build stored may have '' as `walletId`
     if (!session.walletId) return accountElsewhere(session)
     const wallet = wallets.find(({ id }) => id === session.walletId)
     if (!wallet) throw new Error('The wallet you signed in with is not there any more.')
@@ -291,7 +294,7 @@ function useConnection({ session, wallets, talk }: SharedState, left: AbortSigna
   ) => {
     const { type, address } = from
     sessionState.set({ token: await createSessionKey(from), type, address, walletId, chainId })
-    // the pressed button goes, and the focus with it
+    // signing in removes the pressed button, and the focus would be lost with it
     document.getElementById('main')?.focus({ preventScroll: true })
     talk.say('Signed in.')
   }
@@ -385,8 +388,9 @@ function useWalletActions(shared: SharedState, { send, say, left, reload }: Wall
 
 interface WalletActionContext {
   send: Send
-  /** Shows a message as long as the wallet is signed in. */
+  /** Shows a message; does nothing once `left` is aborted. */
   say: ShowMessage
+  /** Aborted when the wallet or the network changes. */
   left: AbortSignal
   reload: (done?: string) => Promise<void>
 }
@@ -428,7 +432,7 @@ function useAccountState(shared: SharedState) {
   }
 }
 
-/** Chains on which the signed-in wallet can pay for names. Without one: on which an EVM wallet can. */
+/** Chains on which the signed-in wallet can pay for names; while no wallet is signed in, those for EVM wallets. */
 export const payableChains = ({ chains, session }: AccountState): readonly Chain[] =>
   chains.filter(
     ({ canRegister, network }) =>

@@ -12,21 +12,21 @@ export interface ConfirmationQuestion {
   toSign?: string
 }
 
-type Message = { text: string; kind: 'note' | 'error' }
+type PageMessage = { text: string; kind: 'note' | 'error' }
 /** A question that is being shown. */
 type ShownQuestion = ConfirmationQuestion & {
   /** @param typed the signature, empty where none was asked for; null if the visitor declined */
   answer(typed: string | null): void
 }
-/** Shows a message about the wallet's work. It does nothing once another wallet is signed in. */
-export type ShowMessage = (text: string, kind?: Message['kind']) => void
+/** Shows a text in the page's message line, in place of the previous one. '' empties the line. */
+export type ShowMessage = (text: string, kind?: PageMessage['kind']) => void
 
 /** Pause before the next question, ms, so that a double click does not answer that question too. */
 const DOUBLE_CLICK_MS = 500
 
 /** State of the page's message line and question, with functions that show another. */
 export function useTalk() {
-  const [message, setMessage] = useState<Message>({ text: '', kind: 'note' })
+  const [message, setMessage] = useState<PageMessage>({ text: '', kind: 'note' })
   const [question, setQuestion] = useState<ShownQuestion | null>(null)
   const before = useRef<Promise<unknown>>(Promise.resolve())
   const say: ShowMessage = (text, kind = 'note') => setMessage({ text, kind })
@@ -36,8 +36,8 @@ export function useTalk() {
     say,
     /**
      * Shows the question once the previous one is answered.
-     * @param left withdraws the question
-     * @param more returns the end of the question's text, when the question is shown
+     * @param left withdraws the question when it is aborted. The answer is then null
+     * @param more called when the question is shown; returns a text to append to the question's text
      * @returns the answer, as `ShownQuestion.answer` gets it
      */
     ask(

@@ -20,9 +20,10 @@ interface OfferedTransaction extends Pick<RequestedTransaction, 'chain' | 'trans
   refresh(): void
 }
 
-const POLL_MS = 1_000
+/** Pause between two polls for a transaction's effect, ms. */
+const EFFECT_POLL_MS = 1_000
 /** Maximum number of polls until a transaction has its effect. A chain may need minutes. */
-const MAX_POLLS = 120
+const MAX_EFFECT_POLLS = 120
 
 const SENT_TEXT = 'Sent. It is done once the chain has confirmed it.'
 
@@ -47,8 +48,8 @@ export function TransactionButton({ offer, children }: TransactionButtonProps) {
       return isExecuted !== false && offer.isGone(isExecuted)
     }
     const wait = async (): Promise<string> => {
-      for (let polls = 0; polls < MAX_POLLS; polls++) {
-        await pause(POLL_MS, left.signal)
+      for (let polls = 0; polls < MAX_EFFECT_POLLS; polls++) {
+        await pause(EFFECT_POLL_MS, left.signal)
         const hasEffect = await isTaken().catch((error: unknown) => {
           if (error instanceof RevertedError) throw error
           return false

@@ -2,7 +2,7 @@ import { ClusterdError } from '../../../client/error.js'
 import { Transport } from '../../../client/transport.js'
 import type { Method } from '../../../client/types.js'
 
-const TIMEOUT_MS = 40_000
+const REQUEST_TIMEOUT_MS = 40_000
 /** Shortest pause before a page asks again after an outage, ms. */
 const OUTAGE_PAUSE_MS = 5_000
 
@@ -28,12 +28,20 @@ export interface ApiCallOptions {
 /** Path of the status of a registration. */
 export const statusPath = (tx: string): string => `/v1/names/register/tx/${encodeURIComponent(tx)}`
 
-/** Calls the API. A 404 whose body is no error, as for an unknown address, is an answer. @throws ClusterdError */
+/**
+ * Calls the API. A 404 whose body is no error, as for an unknown address, is returned like a 200.
+ * @throws ClusterdError; the signal's reason
+ */
 export async function callApi<T>(
   path: string,
   { method, isTestnet, token, body, signal }: ApiCallOptions,
 ): Promise<T> {
-  const options = { url: location.origin, testnet: isTestnet, timeoutMs: TIMEOUT_MS, retries: 0 }
+  const options = {
+    url: location.origin,
+    testnet: isTestnet,
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    retries: 0,
+  }
   const transport = new Transport({ ...options, ...(token && { token }) })
   try {
     return (await transport.call(method ?? (body === undefined ? 'GET' : 'POST'), path, {
@@ -51,7 +59,7 @@ export async function callApi<T>(
   }
 }
 
-/** Adds the reasons why fields were refused to an error's message, without the fields' names in the API. */
+/** Adds the reasons why fields were refused to an error's message. Visitors don't know the fields' names in the API. */
 function withDetails(error: ClusterdError): ClusterdError {
   const { message, details } = Object(error.body) as {
     message: string

@@ -8,7 +8,7 @@ export interface MoneyUnit {
   decimals: number
 }
 
-/** Shortens a text of more than 16 characters, such as to `0x1234…cdef`. */
+/** Shortens a text of more than 16 characters to the form `0x1234…cdef`. */
 export const shortText = (text: string): string =>
   text.length > 16 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text
 
@@ -35,7 +35,7 @@ export function quoteCostText(quote: Quote, { gasToken }: Chain): string {
 /**
  * Parses a decimal number of coins or tokens.
  * @returns base units
- * @throws Error for anything but a number above zero
+ * @throws Error for anything but a number above zero with at most `decimals` decimals
  */
 export function parseAmount(text: string, decimals: number): string {
   const [, whole, fraction = ''] = /^([0-9]{1,40})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
@@ -46,7 +46,7 @@ export function parseAmount(text: string, decimals: number): string {
   return BigInt(whole + fraction.padEnd(decimals, '0')).toString()
 }
 
-const CHAIN_NAMES: Readonly<Record<string, string>> = {
+const CHAIN_NAME_BY_LABEL: Readonly<Record<string, string>> = {
   1: 'Ethereum',
   10: 'Optimism',
   56: 'BNB Chain',
@@ -68,11 +68,11 @@ export const findChain = <C extends { network: string }>(
 
 export function chainName(network: string): string {
   const { label, name } = familyOfLabel(network)
-  const known = label === null ? (CHAIN_NAMES[network] ?? `Chain ${network}`) : name
+  const known = label === null ? (CHAIN_NAME_BY_LABEL[network] ?? `Chain ${network}`) : name
   return serviceInfo.isLocal ? `local ${known}` : known
 }
 
-/** Units of durations, with the seconds of each. */
+/** Units of durations, each with its length in seconds. */
 const DURATION_UNITS = [
   [86_400, 'd'],
   [3_600, 'h'],

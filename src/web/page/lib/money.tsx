@@ -21,14 +21,18 @@ export const HUB_NETWORK = 'hub'
 export const NATIVE_TOKEN = 'native'
 
 /** Responses that this tab has read, by network and path. Symbols and decimals do not change. */
-const responses = new Map<string, Promise<unknown>>()
+const responseByNetworkAndPath = new Map<string, Promise<unknown>>()
 
-/** Reads a path of the API once, so that all amounts share the answer; again after an error. @throws ClusterdError */
+/**
+ * Reads a path of the API only once, so that all amounts share the answer. An error is not kept.
+ * @throws ClusterdError
+ */
 function readOnce<T>(path: string, isTestnet: boolean): Promise<T> {
   const key = `${isTestnet} ${path}`
-  const answer = (responses.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
-  responses.set(key, answer)
-  answer.catch(() => responses.delete(key))
+  const answer =
+    (responseByNetworkAndPath.get(key) as Promise<T> | undefined) ?? callApi<T>(path, { isTestnet })
+  responseByNetworkAndPath.set(key, answer)
+  answer.catch(() => responseByNetworkAndPath.delete(key))
   return answer
 }
 
@@ -41,7 +45,10 @@ export const readChains = async (isTestnet: boolean): Promise<Chain[]> =>
 /** Reads the chains of the page's network. */
 export const useChains = () => usePolled('', ({ isTestnet }) => readChains(isTestnet))
 
-/** Reads symbol and decimals of an amount's coin or token. @throws ClusterdError */
+/**
+ * Reads symbol and decimals of an amount's coin or token. Coins of a chain that is not served here count in base units.
+ * @throws ClusterdError
+ */
 export async function fetchAmountUnit(
   { network, token }: Omit<Amount, 'amount'>,
   isTestnet: boolean,

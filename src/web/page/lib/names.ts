@@ -21,7 +21,10 @@ export const nameText = (name: string): string => (name.includes('/') ? name : `
  */
 const NOT_IN_ENS_PATTERN = /[^_]_|^..--/
 
-/** The ENS name of `alice` or `club/alice`, such as `alice.club.bundles.eth`; null where there is none. */
+/**
+ * The ENS name of `alice` or `club/alice`, such as `alice.club.bundles.eth`. Null if the service resolves no names of
+ * the network, or if ENS refuses one of the labels.
+ */
 export function ensNameOf(name: string, isTestnet: boolean): string | null {
   const parent = isTestnet ? serviceInfo.ens.testnet : serviceInfo.ens.mainnet
   const labels = name.split('/').reverse()

@@ -15,7 +15,7 @@ export function useNetwork() {
     testnet ? `${path}${path.includes('?') ? '&' : '?'}testnet=true` : path
   return {
     isTestnet,
-    /** A path of these pages on this network. */
+    /** A path of these pages with the network in its query; default: the page's network. */
     href,
     go: (path: string, { replace = false, isTestnet: testnet = isTestnet } = {}) =>
       route(href(path, testnet), replace),
@@ -35,21 +35,21 @@ export interface ApiState<T> {
   error?: Error
 }
 
-/** Pause before a hidden page checks whether it is visible again, ms. */
+/** Pause before a hidden page checks again whether it is visible, ms. Only for requests without `everyMs`. */
 const HIDDEN_PAUSE_MS = 1_000
 
 export interface PollOptions<T> {
   /** Pause before the next request, ms; 0 for a single request. Default: 0. */
   everyMs?: number
-  /** True if the answer is final, so that polling ends. Default: never, with `everyMs`. */
+  /** True if the answer is final, so that polling ends. Default: the first answer without `everyMs`, else none. */
   isLast?: (data: T) => boolean
   /** A value whose change sends the request again. The earlier answer is shown until the next one comes. */
   again?: unknown
 }
 
 /**
- * Sends a request whenever the subject, the network or `again` changes, and with `everyMs` again after each pause while
- * the page is open and visible. After an outage the request is repeated even if `everyMs` is 0.
+ * Sends a request whenever the subject, the network or `again` changes. With `everyMs` it is repeated after each pause
+ * while the page is open and visible. After an outage it is repeated even if `everyMs` is 0.
  * @param subject what is asked about; null while there is nothing to ask
  * @returns the state, and `refresh`, which sends the request again and resolves once it has ended
  */
@@ -63,7 +63,7 @@ export function usePolled<T>(
   const [state, setState] = useState<ApiState<T>>({})
   const [round, setRound] = useState(0)
   const asking = useRef(new AbortController())
-  /** Functions that end the refreshes which wait for the request. */
+  /** Functions that resolve the promises of `refresh` once the request has ended. */
   const refreshes = useRef<(() => void)[]>([])
   const settle = () => {
     for (const done of refreshes.current.splice(0)) done()
@@ -104,7 +104,7 @@ export function usePolled<T>(
     void askAgain(true)
     return () => closed.abort()
   }, [key, again, round])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component goes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the component is unmounted
   useEffect(() => settle, [])
   const refresh = () =>
     new Promise<void>((done) => {
@@ -121,7 +121,7 @@ export function useApi<T>(path: string | null, asking: PollOptions<T> = {}) {
   return usePolled<T>(path, ({ get }) => get<T>(path!), asking)
 }
 
-/** Sets the tab's title. */
+/** Sets the tab's title to the page's; to the service's name for an empty title. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === '' ? 'clusterd' : `${title} · clusterd`

@@ -8,14 +8,14 @@ import type { Cluster, NameAvailabilityResponse, Overview } from './types.js'
 export interface NameAvailabilityAndPrice {
   /** True if the name can be registered. */
   isFree: boolean
-  /** `0.01 ETH`: cost on the hub, without gas. */
+  /** Cost on the hub without gas, such as `0.01 ETH`. */
   price: string
   /** Sentences to show: the terms, or why the name can't be registered. */
   text: string
   overview: Overview
 }
 
-/** Availability and price of a name. @throws ClusterdError */
+/** Reads availability and price of a name. @throws ClusterdError */
 export async function readNameAvailabilityAndPrice(
   name: string,
   options: ReadOptions,
@@ -38,7 +38,10 @@ function termsText(price: string, overview: Overview): string {
   return `It costs ${price} on ${chainName(hub.network)} and gas. ${registrationTimeText(hub, overview)}`
 }
 
-/** Usual time from a payment on a chain to the registration, as a sentence; empty where it is not known. */
+/**
+ * Time from a payment on a chain to the registration, as a sentence: the usual time on the hub, the shortest time on
+ * another chain. Empty where a chain's time to confirm is not known.
+ */
 export function registrationTimeText(
   { network }: { network: string },
   { chains }: Overview,
@@ -52,10 +55,10 @@ export function registrationTimeText(
 }
 
 /** Pause after a typed letter, ms, in case another follows. */
-const TYPING_MS = 200
+const TYPING_PAUSE_MS = 200
 
-/** Waits until the visitor has stopped typing. @throws the signal's reason if another letter was typed */
-export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_MS, signal)
+/** Waits until the visitor has stopped typing. @throws the signal's reason, as another letter aborts the request */
+export const waitUntilTypingPauses = (signal: AbortSignal) => pause(TYPING_PAUSE_MS, signal)
 
 type ReadOptions = Pick<ApiCallOptions, 'isTestnet' | 'signal'>
 
@@ -65,12 +68,15 @@ async function readAvailability(name: string, options: ReadOptions) {
   return (await callApi<NameAvailabilityResponse[]>(path, { ...options, body: [name] }))[0]
 }
 
-/** Whether a name is taken. A name with only a pending bid is not. */
+/** Whether a name is taken. True also for a malformed name, and false for a name with only a pending bid. */
 export async function isNameTaken(name: string, options: ReadOptions): Promise<boolean> {
   const availability = await readAvailability(name, options)
   return availability?.isAvailable === false && availability.reason !== 'pending'
 }
 
-/** The cluster that holds a name; null for a name that is not taken. @throws ClusterdError */
+/**
+ * The cluster that holds a name; null for a name that is not taken.
+ * @throws ClusterdError, with status 404 for a malformed name
+ */
 export const findCluster = async (name: string, options: ReadOptions): Promise<Cluster | null> =>
   (await isNameTaken(name, options)) ? callApi<Cluster>(`/v1/clusters/name/${name}`, options) : null

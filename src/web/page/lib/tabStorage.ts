@@ -40,7 +40,7 @@ export function createTabState<T>(
   }
 }
 
-/** The value of a tab's state, in a component, which is rendered again at each change. */
+/** Returns the value of a tab's state, and renders the component again at each change. */
 export function useTabState<T>({ get, listen }: TabState<T>): T {
   const [, show] = useState(get)
   useEffect(() => {

@@ -8,13 +8,16 @@ export type Wallet = Schemas['Wallet']
 /** Kind of a wallet that can sign in. */
 export type SigningWalletKind = Schemas['Proof']['type']
 export type Cluster = Schemas['Cluster']
-/** The cluster in which a wallet is verified, and with `invitations=true` clusters that only list it. */
+/** Id of the cluster in which an address is verified. With `invitations=true` also clusters that list it unverified. */
 export type ClusterOfAddress = Answer<'GET', '/v1/clusters/address/{address}'>
+/** A cluster that lists a wallet in public, though the wallet is not verified there. */
 export type Invitation = NonNullable<ClusterOfAddress['invitations']>[number]
 /** A chain, and whether names can be registered on it. */
 export type Chain = Schemas['Network']
+/** What the home page shows of a network: totals, chains, and the default bid. */
 export type Overview = Answer<'GET', '/v1/overview'>
 export type NameAvailabilityResponse = Schemas['Availability']
+/** An address with the names by which the service shows it. */
 export type NameRecord = Schemas['NameRecord']
 export type OwnedName = Schemas['OwnerRecord']
 export type TxStatus = Schemas['TransactionStatus']
@@ -22,7 +25,7 @@ export type Community = Schemas['Community']
 /** Money that a wallet is owed. */
 export type Refund = Schemas['Refund']
 export type Refunds = Answer<'GET', '/v1/refunds/{address}'>
-/** Winning bids with a referral. */
+/** Number and sum of the winning bids that name a referral. */
 export type ReferredBids = Schemas['Referrals']
 /** An API key without its secret text. */
 export type ApiKey = Schemas['ApiKey']
@@ -38,4 +41,5 @@ export type CommunityMember = Answer<'GET', '/v1/communities/{name}/members'>[nu
 export type Airdrop = Answer<'GET', '/v1/airdrops'>[number]
 /** Transactions that make a name an address's primary one in ENS. */
 export type PrimaryNameTransactions = Answer<'GET', '/v1/names/{name}/primary/{address}'>
+/** Earnings of a community that a recipient has not taken yet. */
 export type CommunityPayout = Answer<'GET', '/v1/communities/{name}/payouts'>['payouts'][number]

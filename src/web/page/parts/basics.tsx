@@ -30,7 +30,6 @@ export function Link({
   )
 }
 
-/** Button that copies a text. */
 function CopyButton({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
@@ -86,7 +85,7 @@ export const CopyableAddress = ({
   isWhole?: boolean
 }) => <CopyableText text={address} to={`/address/${address}`} isWhole={isWhole} />
 
-/** An address within a sentence. */
+/** An address within a sentence: shortened, a link, and without a button that copies it. */
 export const InlineAddress = ({ address }: { address: string }) => (
   <Link to={`/address/${address}`}>
     <code title={address}>{shortText(address)}</code>
@@ -159,8 +158,8 @@ interface CardProps {
 }
 
 /**
- * Button that reads more of a list. At the end of the list the focus stays there instead of jumping to the top of the
- * page.
+ * Button that reads more of a list. After the last part a text takes the button's place, and gets the focus, which
+ * would otherwise be lost with the button.
  */
 export function MoreButton({ isMore, onMore, atEnd = 'That is all.' }: MoreButtonProps) {
   const [isPressed, setPressed] = useState(false)
@@ -195,7 +194,7 @@ interface MoreButtonProps {
   atEnd?: string | undefined
 }
 
-/** Facts by their titles. A fact that is undefined, false or empty is left out. */
+/** Titles with their values. A value that is undefined, null, false or empty is left out with its title. */
 export const FactList = ({
   class: className,
   facts,
@@ -227,7 +226,7 @@ export const NameList = ({ names }: { names: readonly { name: string }[] }) => (
   </ul>
 )
 
-/** A list as far as it was read, with a button that reads more, or a sentence where it is empty. */
+/** The items of a list that were read so far, with a button that reads more. For an empty list a sentence. */
 export const LoadedList = <T,>({
   state,
   more,
@@ -259,7 +258,9 @@ interface LoadedListProps<T> {
   children: (items: readonly T[]) => ComponentChildren
 }
 
-/** Content that is being read: skeleton lines while it loads, an error message if it fails. */
+/**
+ * Content that is being read: skeleton lines while it loads, and an error message below earlier content if it fails.
+ */
 export function LoadedContent<T>({ state, lines = 3, children }: LoadedContentProps<T>) {
   if (state.data !== undefined)
     return (

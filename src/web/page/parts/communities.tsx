@@ -2,12 +2,12 @@ import { readNextItems, useListParts } from '../lib/lists.js'
 import { Card, LoadedList, NameList } from './basics.js'
 
 /** Number of communities in a part of the list. */
-const PART_SIZE = 20
+const COMMUNITIES_PART_SIZE = 20
 
 /** Every community of the network, by name. */
 export function CommunityList() {
   const list = useListParts<{ name: string }>('communities', (known, get) =>
-    readNextItems('/v1/communities', PART_SIZE, known, get),
+    readNextItems('/v1/communities', COMMUNITIES_PART_SIZE, known, get),
   )
   return (
     <Card title="Communities">

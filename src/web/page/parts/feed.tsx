@@ -11,7 +11,7 @@ type EventData = FeedEvent['data']
 const fieldText = (data: EventData, field: string): string =>
   String((data as Record<string, unknown>)[field] ?? '')
 
-/** Values of the placeholders in the sentences. @param from the event's actor */
+/** Content for each placeholder in the sentences of `EVENT_TEXTS`. @param from the event's actor */
 const PLACEHOLDER_VALUES: Readonly<
   Record<string, (data: EventData, from: string) => ComponentChildren>
 > = {
@@ -63,7 +63,7 @@ function EventRow({ event, tx }: { event: FeedEvent; tx: string | null | undefin
 export const isInformativeEvent = ({ type, from, data }: FeedEvent): boolean =>
   type !== 'CREATE_CLUSTER' && !(type === 'ADD_WALLET' && data.address === from)
 
-/** Events, newest first. @param names registered names with their transactions, for links to these */
+/** Events in the given order. @param names registered names, whose events get links to the transactions */
 export const EventList = ({ events, names = [] }: EventListProps) => (
   <ol class="events">
     {events.map((event) => {

@@ -13,13 +13,16 @@ interface Suggestion {
   price?: string
 }
 
-/** Steps through the list of suggestions, by the arrow key. */
+/** Number of places that a key moves down in the list of suggestions, by the key. */
 const ARROW_KEY_STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
 
-/** Minimum number of typed letters for which registered names are suggested. */
-const MIN_LETTERS = 2
+/** Minimum number of typed letters for which names are suggested. */
+const MIN_PREFIX_LETTERS = 2
 
-/** Registered names that begin with a text, and the text itself if it can be registered. @param prefix null: no text */
+/**
+ * Registered names that begin with a text, and the text itself if it can be registered.
+ * @param prefix null for no suggestions
+ */
 function useSuggestions(prefix: string | null): readonly Suggestion[] {
   const state = usePolled<Suggestion[]>(prefix, async (asking) => {
     await waitUntilTypingPauses(asking.signal)
@@ -39,7 +42,7 @@ function useSuggestions(prefix: string | null): readonly Suggestion[] {
 /** The typed text as the beginning of a name; null for a text that is no name, and for too few letters. */
 function namePrefixOf(text: string): string | null {
   const place = pageOfPath('/', text)
-  return place.page === 'name' && place.name.length >= MIN_LETTERS ? place.name : null
+  return place.page === 'name' && place.name.length >= MIN_PREFIX_LETTERS ? place.name : null
 }
 
 /** Search box for names, addresses and transactions: a combobox with a list (ARIA 1.2). */
@@ -68,7 +71,7 @@ export function SearchBox({ isLarge = false }: { isLarge?: boolean }) {
     if (step !== undefined) {
       event.preventDefault()
       setOpen(true)
-      // the search box itself is one more place than the options of the list
+      // the arrows also reach the search box itself: one place more than the list has options
       const places = options.length + 1
       setActive(((active + 1 + step + places) % places) - 1)
     }

@@ -9,12 +9,14 @@ import {
 
 const addresses = testWalletAccounts<{ address: string }>('evm').map(({ address }) => address)
 const chains = testWalletChainSettings('evm') as { chainId: number; rpcUrl: string }[]
-/** Chain that the wallet is on. */
+/** Chain that the wallet has switched to. */
 let chosenChain = chains[0]
-/** Selected account, once the wallet is announced. */
+/** Returns the selected account; '' until the wallet is announced. */
 let chosenAccount = () => ''
 
-/** A chain's node answers what the wallet does not: nodes of local worlds sign for their test accounts. */
+/**
+ * EIP-1193 provider. It passes most requests to the chain's node, which in local worlds signs for the test accounts.
+ */
 const provider = {
   async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
     if (method === 'eth_requestAccounts') return [chosenAccount()]
@@ -29,16 +31,16 @@ const provider = {
   },
 }
 
-const info = {
+const providerInfo = {
   uuid: crypto.randomUUID?.() ?? TEST_WALLET_NAME,
   name: TEST_WALLET_NAME,
   icon: TEST_WALLET_ICON,
   rdns: 'local.clusterd.test',
 }
-const announce = () =>
+const announceProvider = () =>
   window.dispatchEvent(
     new CustomEvent('eip6963:announceProvider', {
-      detail: Object.freeze({ info, provider: Object.freeze(provider) }),
+      detail: Object.freeze({ info: providerInfo, provider: Object.freeze(provider) }),
     }),
   )
 
@@ -47,7 +49,7 @@ export const evmTestWalletAccounts: TestWalletAccounts = {
   first: addresses[1] ?? '',
   announce(getChosenAccount) {
     chosenAccount = getChosenAccount
-    window.addEventListener('eip6963:requestProvider', announce)
-    announce()
+    window.addEventListener('eip6963:requestProvider', announceProvider)
+    announceProvider()
   },
 }

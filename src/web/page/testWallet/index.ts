@@ -29,23 +29,23 @@ function createAccountSelector(
   return label
 }
 
-const STYLE = `
+const TEST_WALLET_CSS = `
   test-wallet { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; justify-content: center;
     padding: 0.5rem 1rem; border-bottom: 3px dashed #e7a866; background: #3a2408; color: #fff; font: 0.875rem/1.4 system-ui, sans-serif }
   test-wallet label { max-width: 100% }
   test-wallet select { min-height: 0; max-width: 100%; padding: 0.25rem; color: #fff; background: #5b3a12; border-color: #e7a866 }
 `
-const sheet = new CSSStyleSheet()
-sheet.replaceSync(STYLE)
-document.adoptedStyleSheets.push(sheet)
-const bar = document.createElement('test-wallet')
-bar.setAttribute('role', 'complementary')
-bar.setAttribute('aria-label', 'Test wallet')
-const title = document.createElement('strong')
-title.textContent = 'Test wallet of the local world'
-bar.append(title)
+const styleSheet = new CSSStyleSheet()
+styleSheet.replaceSync(TEST_WALLET_CSS)
+document.adoptedStyleSheets.push(styleSheet)
+const testWalletBar = document.createElement('test-wallet')
+testWalletBar.setAttribute('role', 'complementary')
+testWalletBar.setAttribute('aria-label', 'Test wallet')
+const testWalletTitle = document.createElement('strong')
+testWalletTitle.textContent = 'Test wallet of the local world'
+testWalletBar.append(testWalletTitle)
 for (const [type, accounts] of Object.entries(ACCOUNTS_BY_TYPE)) {
   if (accounts.addresses.length === 0) continue
-  bar.append(createAccountSelector(type as PayerAddressType, accounts))
+  testWalletBar.append(createAccountSelector(type as PayerAddressType, accounts))
 }
-document.body.prepend(bar)
+document.body.prepend(testWalletBar)

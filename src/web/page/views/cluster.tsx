@@ -34,12 +34,12 @@ import {
 import { EventList } from '../parts/feed.js'
 import { NotFound } from './notFound.js'
 
-/** Maximum number of a cluster's wallets whose history is read: the first. */
-const MAX_ACTORS = 6
-/** Number of events of a history: shown at first, added by each "more", and read at most. */
-const EVENT_COUNTS = { first: 25, next: 100, most: 1_000 }
+/** The history of a cluster has the events of at most this many wallets, which are the first in its list. */
+const MAX_HISTORY_WALLETS = 6
+/** Numbers of events of a history: shown at first, added by each "Show more", and shown at most. */
+const HISTORY_EVENT_COUNTS = { first: 25, next: 100, most: 1_000 }
 
-/** Number of an event in its feed. */
+/** Number of an event in its feed, which is the last part of its id. */
 const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
 
 const isNotFoundError = (error: Error | undefined): boolean =>
@@ -235,15 +235,15 @@ function ClusterHoldings({ cluster, address }: { cluster: Cluster | null; addres
   )
 }
 
-/** Events of the first `MAX_ACTORS` addresses, newest first. @param names registered names with their transactions */
+/** Events of the first `MAX_HISTORY_WALLETS` addresses, newest first. @param names as for `EventList` */
 function EventHistory({ addresses, names }: EventHistoryProps) {
-  const actors = addresses.slice(0, MAX_ACTORS)
+  const actors = addresses.slice(0, MAX_HISTORY_WALLETS)
   const list = useListParts<FeedEvent>(actors.join(' '), async (known, get) => {
-    // the list is merged from several lists, so reading more means reading all again
+    // the list is merged from one list an address, so reading more means reading all again
     const limit =
       known.length === 0
-        ? EVENT_COUNTS.first
-        : Math.min(known.length + EVENT_COUNTS.next, EVENT_COUNTS.most)
+        ? HISTORY_EVENT_COUNTS.first
+        : Math.min(known.length + HISTORY_EVENT_COUNTS.next, HISTORY_EVENT_COUNTS.most)
     const pageOf = (address: string) =>
       get<{ items: FeedEvent[] }>(`/v1/events?from=${address}&orderBy=newest&limit=${limit}`)
     const items = (await Promise.all(actors.map(pageOf))).flatMap(({ items }) => items)
@@ -251,7 +251,7 @@ function EventHistory({ addresses, names }: EventHistoryProps) {
     return { items: items.slice(0, limit), isMore: items.length >= limit }
   })
   const { data } = list.state
-  const isFull = data !== undefined && data.items.length >= EVENT_COUNTS.most
+  const isFull = data !== undefined && data.items.length >= HISTORY_EVENT_COUNTS.most
   const state = isFull ? { data: { ...data, isMore: false } } : list.state
   return (
     <LoadedList
@@ -264,9 +264,9 @@ function EventHistory({ addresses, names }: EventHistoryProps) {
       {(events) => (
         <>
           <EventList events={events} names={names} />
-          {addresses.length > MAX_ACTORS && (
+          {addresses.length > MAX_HISTORY_WALLETS && (
             <p class="soft">
-              Of the first {MAX_ACTORS} of its {addresses.length} wallets.
+              Of the first {MAX_HISTORY_WALLETS} of its {addresses.length} wallets.
             </p>
           )}
         </>
@@ -280,7 +280,10 @@ interface EventHistoryProps {
   names: readonly OwnedName[] | undefined
 }
 
-/** `/:community/:name`: the owner of a name below a community. A wallet name of a cluster has the same form. */
+/**
+ * `/:community/:name`: the owner of a name below a community. A wallet's name in a cluster has the same form
+ * (`alice/main`), so the page also shows such a wallet.
+ */
 export function NameBelowCommunityPage({ community, name }: { community: string; name: string }) {
   const full = `${community}/${name}`
   const owner = usePolled(full, async (context) => {
@@ -327,8 +330,8 @@ export function NameBelowCommunityPage({ community, name }: { community: string;
 }
 
 /**
- * Page text for a name below a community that nobody holds: a link to get the name, or to the name above if that is no
- * community.
+ * Hint for `community/name` where nobody holds that name: a link to get the name. If `community` is not a community,
+ * the link leads to its page.
  */
 function FreeMemberHint({ community, name }: { community: string; name: string }) {
   const rules = usePolled(community, ({ get }) => findCommunity(community, get))
@@ -367,7 +370,7 @@ export function AddressPage({ address }: { address: string }) {
     return first!
   })
   useTitle(address)
-  // `address/<name>` can also be a name below the community `address`; only the service knows every form of addresses
+  // `address/<name>` can also be a name below the community `address`: only the service knows every form of addresses
   if (record.data?.type === null && isName(address))
     return <NameBelowCommunityPage community="address" name={address.toLowerCase()} />
   if (record.data?.type === null) return <NotFound text={address} />

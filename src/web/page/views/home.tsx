@@ -13,7 +13,7 @@ const MAX_SHOWN_EVENTS = 10
 const FEED_POLL_MS = 2_000
 const OVERVIEW_POLL_MS = 5_000
 /** Lag of a chain's index from which the page shows a warning, seconds. */
-const BEHIND_SECONDS = 60
+const WARNING_LAG_SECONDS = 60
 
 const TotalCounts = ({ counts: { clusters, events } }: Pick<Overview, 'counts'>) => (
   <FactList
@@ -32,7 +32,7 @@ function ChainList({ chains }: Pick<Overview, 'chains'>) {
           <span class="soft">
             {block === null ? 'no answer yet' : `block ${groupedDigits(block)}`}
           </span>
-          {isHealthy && (behindSeconds ?? 0) < BEHIND_SECONDS ? (
+          {isHealthy && (behindSeconds ?? 0) < WARNING_LAG_SECONDS ? (
             <Badge kind="good">current</Badge>
           ) : (
             <Badge kind="bad">

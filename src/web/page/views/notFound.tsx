@@ -29,8 +29,8 @@ export function NotFound({ text }: { text: string }) {
 }
 
 /**
- * Path of a cluster's page: of its first name, else of its first verified wallet. Null for a cluster without a public
- * verified wallet, and where none is found.
+ * Path of a cluster's page: of its oldest name (not of names below communities), else of its first verified wallet.
+ * Null if the cluster cannot be read, or has no public verified wallet.
  */
 async function pathOfCluster(id: string, get: PageRequestContext['get']): Promise<string | null> {
   const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
@@ -50,17 +50,17 @@ async function pathOfAddress(text: string, get: PageRequestContext['get']): Prom
   return isKnown ? `/address/${text}` : null
 }
 
-const PATH_READERS = { cluster: pathOfCluster, address: pathOfAddress } as const
+const READ_PATH_BY_KIND = { cluster: pathOfCluster, address: pathOfAddress } as const
 
 /**
- * Redirects from a text that may be a hash, an address or a name to the first page that exists: of a cluster or
- * address, by `kinds`, else of `otherwise`.
+ * Redirects to the page of a text that may mean several things: to the first of `kinds` that the API finds, else to the
+ * page of `otherwise`.
  */
 export function LookupRedirect({ text, kinds, otherwise }: Omit<SearchPlace, 'page'>) {
   const { go } = useNetwork()
   const redirect = usePolled(text, async ({ signal, get }) => {
-    for (const reading of kinds) {
-      const path = await PATH_READERS[reading](text, get)
+    for (const kind of kinds) {
+      const path = await READ_PATH_BY_KIND[kind](text, get)
       // do nothing if the visitor has opened another page meanwhile
       signal.throwIfAborted()
       if (path) return go(path, { replace: true })

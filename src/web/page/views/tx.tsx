@@ -24,13 +24,10 @@ import {
   NameLabel,
 } from '../parts/basics.js'
 
-/**
- * A step of a transaction, with its title, state and text. `part`: the share of the needed confirmations that is
- * reached, from 0 to 1.
- */
+/** A step on a transaction's way to its decision, as the list "Progress" shows it. */
 type TxStep = readonly [title: string, ...StepState]
 
-const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
+const STATUS_HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   not_found: 'No chain has this transaction',
   pending: 'Waiting for confirmations',
   bridging: 'On its way to the hub',
@@ -39,7 +36,7 @@ const HEADINGS: Readonly<Record<TxStatus['status'], string>> = {
   invalid: 'It registered nothing',
 }
 
-const REASON_TEXTS: Readonly<Record<string, string>> = {
+const TX_REASON_TEXTS: Readonly<Record<string, string>> = {
   name_taken: 'An earlier bid has the name. What this one paid can be taken back.',
   ...INVALID_REASONS,
   ...PAYMENT_REFUSALS,
@@ -62,6 +59,7 @@ function txStepsOf(txStatus: TxStatus): TxStep[] {
   ]
 }
 
+/** State and text of a step. `part`: the share of the needed confirmations that is reached, from 0 to 1. */
 type StepState = readonly [
   state: keyof typeof STEP_STATE_TEXTS,
   text: ComponentChildren,
@@ -81,21 +79,25 @@ function bridgedStep({ status, step, reason, hubTx, trouble }: TxStatus): StepSt
   if (status === 'bridging' && trouble)
     return ['bad', `${trouble.text} Due since ${utcMinuteText(trouble.since)}.`]
   if (step === 'delivery_failed')
-    return ['bad', `The last attempt failed${reason ? `: ${REASON_TEXTS[reason] ?? reason}` : ''}.`]
+    return [
+      'bad',
+      `The last attempt failed${reason ? `: ${TX_REASON_TEXTS[reason] ?? reason}` : ''}.`,
+    ]
   const arrival = hubTx && <CopyableText text={hubTx} to={`/tx/${hubTx}`} />
   if (status === 'pending') return ['next', '']
   if (status !== 'bridging') return ['done', arrival && <>Hub transaction {arrival}</>]
   return ['now', arrival ? <>Arrived on the hub: {arrival}</> : 'The message travels to the hub.']
 }
 
-const LEAD_TEXTS: Readonly<Record<string, string>> = {
+/** Texts for a transaction without a decision, by `step` of its status. */
+const UNDECIDED_TEXTS: Readonly<Record<string, string>> = {
   behind: 'Another bid is ahead.',
   leading: 'It leads for its name.',
 }
 
 function decidedStep(txStatus: TxStatus): TxStep {
   const { status, step = '', names = [], hubBlock } = txStatus
-  if (!isFinalStatus(txStatus)) return ['Decided', 'next', LEAD_TEXTS[step] ?? '']
+  if (!isFinalStatus(txStatus)) return ['Decided', 'next', UNDECIDED_TEXTS[step] ?? '']
   const first = names[0]?.name
   const text = (
     <>
@@ -103,10 +105,10 @@ function decidedStep(txStatus: TxStatus): TxStep {
       {hubBlock !== undefined && <HubBlockText block={hubBlock} />}
     </>
   )
-  return [HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
+  return [STATUS_HEADINGS[status], status === 'finalized' ? 'done' : 'bad', text]
 }
 
-/** The number of a block, as a link into its chain's explorer if there is one. */
+/** The number of a block, as a link if its chain has an explorer. */
 function BlockLink({ of, block }: { of: Chain | undefined; block: number }) {
   const digits = groupedDigits(block)
   return of?.explorer ? <a href={`${of.explorer}/block/${block}`}>{digits}</a> : digits
@@ -199,7 +201,7 @@ const REFUND_TEXTS: Readonly<Record<NonNullable<TxStatus['refund']>, string>> = 
   released: 'The recipient has the money.',
 }
 
-/** Money that is owed, and where it is; shows nothing where none is owed. */
+/** The credit that the transaction left on the hub, or the outcome of its payment, with a link to take the money. */
 function OwedMoneyCard({ txStatus: { credit, refund, reclaimAfter } }: { txStatus: TxStatus }) {
   if (!credit && !refund) return null
   const canBeTaken =
@@ -256,10 +258,10 @@ function TransactionFacts({ txStatus }: { txStatus: TxStatus }) {
   )
 }
 
-/** Converts `2026-11-20 08:00:00.123+00` to ISO 8601. */
+/** Converts a time of PostgreSQL in UTC, `2026-11-20 08:00:00.123+00`, to ISO 8601. */
 const isoFromPostgres = (text: string): string => `${text.slice(0, 23).replace(' ', 'T')}Z`
 
-/** Expected time to the confirmation of a pending transaction; empty where it is not known. */
+/** Text about the time until a pending transaction is confirmed; empty for others, and where the time is not known. */
 function expectedText(
   { status, network, confirmations }: TxStatus,
   overview: Overview | undefined,
@@ -271,22 +273,24 @@ function expectedText(
   return `confirmed in about ${durationText(Math.max(1, seconds * left))}`
 }
 
-const STATUS_PAUSE_MS = 1_000
+const STATUS_POLL_MS = 1_000
 
 /** `/tx/:hash`: the progress of a transaction, updated automatically. */
 export function TxPage({ tx }: { tx: string }) {
   const state = useApi<TxStatus>(statusPath(tx), {
-    everyMs: STATUS_PAUSE_MS,
+    everyMs: STATUS_POLL_MS,
     isLast: isFinalStatus,
   })
   const txStatus = state.data
-  useTitle(txStatus ? HEADINGS[txStatus.status] : 'Transaction')
-  const reason = txStatus?.reason && (REASON_TEXTS[txStatus.reason] ?? txStatus.reason)
+  useTitle(txStatus ? STATUS_HEADINGS[txStatus.status] : 'Transaction')
+  const reason = txStatus?.reason && (TX_REASON_TEXTS[txStatus.reason] ?? txStatus.reason)
   return (
     <>
       <div class="head tx" data-status={txStatus?.status}>
         <div>
-          <h1 aria-live="polite">{txStatus ? HEADINGS[txStatus.status] : 'Looking it up…'}</h1>
+          <h1 aria-live="polite">
+            {txStatus ? STATUS_HEADINGS[txStatus.status] : 'Looking it up…'}
+          </h1>
           <p>
             <CopyableText text={tx} isWhole />
           </p>

@@ -15,7 +15,7 @@ export const bitcoinWalletKind: PageWalletKind = {
     discoverInjectedWallet(
       () => (window as WindowWithUniSat).unisat,
       (source) => {
-        // BIP-322 fits every address type except the oldest
+        // BIP-322 fits every address type except P2PKH, whose addresses begin with 1, m or n
         const sign = (message: string, address: string) =>
           source.signMessage(message, /^[1mn]/.test(address) ? 'ecdsa' : 'bip322-simple')
         const of = { name: 'UniSat', icon: '', type: 'bitcoin', source } as const

@@ -19,7 +19,7 @@ export const evmWalletKind: PageWalletKind = {
     window.addEventListener('eip6963:announceProvider', (event) => {
       const announced = (event as CustomEvent<ProviderAnnouncement | null>).detail
       if (announced?.info && announced.provider)
-        onWallet(evmWallet(announced.info, announced.provider))
+        onWallet(createEvmWallet(announced.info, announced.provider))
     })
     window.dispatchEvent(new Event('eip6963:requestProvider'))
   },
@@ -30,7 +30,7 @@ export const evmWalletKind: PageWalletKind = {
  * wins (contracts/evm/gas.json).
  */
 const SPARE_GAS = 30_000n
-/** Time limit of an estimate, ms. Some wallets never answer one, and the person waits for the wallet's window. */
+/** Time limit of an estimate, ms. Some wallets never answer one, and the visitor waits for the wallet's window. */
 const ESTIMATE_LIMIT_MS = 3_000
 
 /** Provider object of an EVM wallet (EIP-1193). */
@@ -38,7 +38,7 @@ interface Provider {
   request(args: { method: string; params?: unknown }): Promise<unknown>
 }
 
-interface Receipt {
+interface TransactionReceipt {
   status: string
   blockNumber: string
 }
@@ -48,7 +48,7 @@ interface ProviderAnnouncement {
   provider: Provider
 }
 
-function evmWallet(
+function createEvmWallet(
   { uuid, name, icon, rdns }: ProviderAnnouncement['info'],
   source: Provider,
 ): BrowserWallet {
@@ -105,7 +105,7 @@ function evmWallet(
         async isExecuted(tx) {
           const ask = <T>(method: string, ...params: unknown[]) =>
             provider.request({ method, params }) as Promise<T>
-          const receipt = await ask<Receipt | null>('eth_getTransactionReceipt', tx)
+          const receipt = await ask<TransactionReceipt | null>('eth_getTransactionReceipt', tx)
           if (receipt?.status !== '0x0') return receipt !== null
           // the receipt has no revert reason, so repeat the call at the receipt's block to get the reason
           const sent = await ask<Record<string, unknown>>('eth_getTransactionByHash', tx)

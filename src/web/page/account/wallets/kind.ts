@@ -5,7 +5,7 @@ import { pause } from '../../../../client/time.js'
 import { contractErrorText } from '../../../contractErrors.js'
 import type { Chain, SigningWalletKind } from '../../lib/types.js'
 
-/** How the pages find the wallets of one kind. A wallet is only called after its button was pressed. */
+/** How the pages find the wallets of one kind. No wallet is called before the visitor has pressed its button. */
 export interface PageWalletKind {
   /** Name of the kind, as shown on the pages. */
   readonly name: string
@@ -17,7 +17,7 @@ export interface PageWalletKind {
   discover(onWallet: (wallet: BrowserWallet) => void): unknown
 }
 
-/** Chain that a wallet sends on. */
+/** Fields of a chain by which a wallet chooses it for a transaction. */
 export type ChainToSendOn = Pick<Chain, 'chainId' | 'isTestnet'>
 
 /** An EVM transaction; `value` in wei. */
@@ -131,10 +131,13 @@ export const createSignOnlyWallet = (
 
 /** Pause between two checks for an object that a wallet adds to `window`, ms. */
 const INJECTION_CHECK_PAUSE_MS = 500
-/** Number of checks, over a minute. */
+/** Maximum number of checks. With the pauses they take one minute. */
 const MAX_INJECTION_CHECKS = 120
 
-/** Calls `onInjected` once a wallet has added its object to `window`, within a minute. */
+/**
+ * Calls `onInjected` once a wallet has added its object to `window`. Gives up after a minute.
+ * @param read returns the object; undefined while it is missing
+ */
 export async function discoverInjectedWallet<T>(
   read: () => T | undefined,
   onInjected: (injected: T) => void,

@@ -2,7 +2,7 @@ import type { WalletAccount } from '@wallet-standard/base'
 import { discoverStandardWallets, type PageWalletKind } from './kind.js'
 
 const SIGN_MESSAGE_FEATURE = 'sui:signPersonalMessage'
-/** Sui wallets in the Wallet Standard. Their signatures are in base64. */
+/** Features of Sui wallets in the Wallet Standard. `signature` is in base64. */
 interface SuiFeatures {
   [SIGN_MESSAGE_FEATURE]: {
     signPersonalMessage(input: {
