@@ -303,7 +303,7 @@ const orNull = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
     const { status, code, body } = Object(error)
     // an address without a name or a cluster has a record (`clusterName`, `clusterId`) in place of an error
-    const isOfService = code === 'not_found' || /"cluster[IN]\w+":/.test(JSON.stringify(body))
+    const isOfService = code === 'not_found' || /"cluster[IN]/.test(JSON.stringify(body))
     if (status === 404 && isOfService) return null
     throw error
   })
