@@ -87,8 +87,9 @@ export type PaymentWatchOutcome =
   /** There is no new confirmed transaction. Unconfirmed payments (the tail) may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /**
-   * Payments are missing: a node counts more than were read, or a number before a read one is missing, or the payment
-   * of a read outcome. `text` has the counts. `isAlarm` is true once payments have been missing for too long.
+   * Payments are missing: a node counts more payments than were read, the numbers of the read payments have a gap, or an
+   * outcome was read without its payment. `text` has the counts. `isAlarm` is true once payments have been missing for
+   * `MISSING_ALARM_MS`.
    */
   | { kind: 'missing'; text: string; isAlarm: boolean }
 

@@ -9,9 +9,9 @@ import { toHex } from '../primitives/bytes.js'
 const MAX_CHARS = 20_000
 
 export interface SignatureEnvelope {
-  /** The signature in hex, base64 or base58, without blanks. Empty where the text has none. */
+  /** The signature in hex, base64 or base58, without blanks. Empty where the text has no signature. */
   encoded: string
-  /** The JSON object that has the signature as a field. Empty where there is none. */
+  /** The JSON object that has the signature as a field, such as a public key's. Empty where the text has no object. */
   fields: Readonly<Record<string, unknown>>
 }
 
@@ -87,6 +87,6 @@ function decodeBase64(encoded: string): Buffer | null {
     : null
 }
 
-/** Decodings of a text as hex and as base64: hex digits are valid base64 too. The caller selects by length. */
+/** Decodings of a text as hex and as base64, because hex digits are valid base64 too. The caller selects by length. */
 export const hexAndBase64Decodings = (encoded: string): Buffer[] =>
   [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)

@@ -32,7 +32,8 @@ import {
 /**
  * The fold of a mirror makes the registry's tables from the event feed of another service. The tables equal those of
  * that service without its private data. The feed has no bids, payments and signed changes. So a mirror's entries have
- * empty bodies, or that of a bid without its transaction hash, and its tables can not be folded again from its journal.
+ * the body of a bid with zeros as its transaction hash, or an empty body. A mirror's tables can not be folded again from
+ * its journal.
  */
 
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
@@ -73,7 +74,8 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Registr
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(communityNameKey(event.community, event.name))
-    // actors whose cluster the event depends on, unless an earlier event of the batch created that cluster
+    // Registrations depend on the actor's cluster. For a name it is `event.cluster`, which has no rows yet if the batch
+    // creates it.
     const needsActor = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (needsActor && actor) keys.wallets.add(mapKey(actor))
   }
@@ -82,7 +84,7 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Registr
 
 /**
  * Folds entries, in order.
- * @throws RangeError for an event that does not fit the state, or the time of the one before
+ * @throws RangeError for an event that does not fit the state, or is older than the event before it
  */
 export function foldMirrorEntries(
   before: LoadedRegistryRows,
@@ -98,7 +100,7 @@ export function foldMirrorEntries(
     head.seq += 1
     head.atMs = atMs
     const events = entry.map((one) => state.apply(one))
-    const { kind, body, effects } = contentOf(events, actor)
+    const { kind, body, effects } = entryContentOf(events, actor)
     journal.push({
       seq: head.seq,
       kind,
@@ -248,10 +250,10 @@ class MirrorFoldState implements MirrorState {
 type EventArgument<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /**
- * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`;
- * both kinds have the same effects.
+ * Kind, body and effects of an entry with the given events. A journal of an earlier build has the kind `move_names`
+ * instead of `mirrored`, with effects of the same form.
  */
-function contentOf(
+function entryContentOf(
   events: readonly PublicEvent[],
   actor: Buffer | null,
 ): Pick<JournalRow, 'kind' | 'body' | 'effects'> {

@@ -19,13 +19,13 @@ export const ENTRY_KIND = {
 } as const
 export type EntryKind = keyof typeof ENTRY_KIND
 
-const KIND_OF_CODE = new Map<number, EntryKind>(
+const ENTRY_KIND_BY_CODE = new Map<number, EntryKind>(
   Object.entries(ENTRY_KIND).map(([kind, code]) => [code, kind as EntryKind]),
 )
 
 /** Kind of an entry by its code in the database. @throws RangeError for an unknown code */
 export function entryKindOfCode(code: number): EntryKind {
-  const kind = KIND_OF_CODE.get(code)
+  const kind = ENTRY_KIND_BY_CODE.get(code)
   if (!kind)
     throw new RangeError(
       `this version of clusterd does not know kind ${code} of a journal entry: run the newer version that wrote it`,

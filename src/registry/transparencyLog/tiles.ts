@@ -125,7 +125,7 @@ function parentHashes({ node }: TreeHasher, row: readonly Uint8Array[]): Uint8Ar
   return above
 }
 
-/** Root of a tree of `size` leaves, computed from its tiles. @throws RangeError where a tile is missing */
+/** Root of a tree of `size` leaves, computed from its tiles. @throws RangeError where a tile is missing or too short */
 export const treeRoot = (tree: TreeHasher, size: number, tiles: TileHashes): Uint8Array =>
   size === 0 ? tree.empty : rangeHashFromTiles(tree, { from: 0, to: size }, tiles)
 
