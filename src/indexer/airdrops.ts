@@ -111,7 +111,7 @@ export class AirdropWatcher {
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const stored = { to: last.number, hash: fromHex(last.hash), isEnded }
     await this.#write((client) => storeClaims(client, watched, claims, stored))
-    // some of these claims may have been the stored unconfirmed ones
+    // this write may have replaced stored unconfirmed claims
     this.#tails.delete(watched.airdrop)
     if (claims.length > 0)
       log.info(

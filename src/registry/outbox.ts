@@ -143,7 +143,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   nonce: number | null
   /** Transactions at this nonce, oldest first. On Solana at most one. */
   txs: readonly Tx[]
-  /** Transaction that was mined, with its block number. Null before. Kept once the job is confirmed. */
+  /** Mined transaction, with its block number. Null where none is known. Kept once the job is confirmed. */
   included: { hash: Hex; block: number } | null
   /** Number of failed attempts. The pause before the next attempt grows with it. */
   failures: number

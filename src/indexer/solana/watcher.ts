@@ -120,7 +120,8 @@ export class PaymentWatcher {
   }
 
   /**
-   * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
+   * Writes the payments and outcomes of all new transactions, without timers. A process that is killed anywhere continues
+   * from the cursor.
    * @param wasNotified true if there may be new transactions that no counter covers
    * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, RpcError, LostLeadershipError, or a database error; the next step continues
@@ -345,11 +346,11 @@ export class PaymentWatcher {
   }
 }
 
-/** Payments that the program counts and no listed transaction contains. */
+/** State that is kept while payments are missing (see `PaymentWatchOutcome`). */
 interface Shortfall {
   /** Time since which payments are missing, ms. */
   sinceMs: number
-  /** Time after which all transactions are read again, ms. Then it is doubled. */
+  /** Time from `sinceMs` after which all transactions are read again, ms. Each such reading doubles it. */
   rereadAfterMs: number
   /** Number of slots before the cursor that the next search covers. Each search doubles the number. */
   lateSlots: number

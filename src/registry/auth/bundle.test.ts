@@ -10,7 +10,7 @@ import { LoggedBundle, type LoggedBundleOptions } from './bundle.js'
 import { canonicalSignature, evidenceEntry, evidenceSignatureText } from './evidence.js'
 import { type Membership, verificationMessage, walletBoundMessage } from './message.js'
 
-/** Forged bundles, and true ones. */
+/** Numbers of forged bundles and of true bundles that are checked. */
 const FORGERIES = runsOf(10_000)
 const BUNDLES = runsOf(200)
 const PATIENCE_MS = 300_000
@@ -40,7 +40,7 @@ interface Signed {
   ms: number
 }
 
-/** A signature of a wallet, in the one form. */
+/** A signature of a wallet, in its canonical form. */
 async function signed(
   account: Account,
   ms: number,
@@ -80,7 +80,7 @@ const registered = (address: string, at: number, name: string, cluster_id = CLUS
   address,
   { name, wei_amount: '1', cluster_id },
 ]
-/** Makes the cluster, with the name. */
+/** Events that create the cluster and register its name. */
 const BEGUN: Event[] = [
   ['CREATE_CLUSTER', START, OWNER, { cluster_id: CLUSTER }],
   listed(OWNER, START, true),
@@ -364,7 +364,8 @@ it(
 it(
   `refuses ${FORGERIES} forgeries by whoever holds every key of the service`,
   async () => {
-    // what wallets have signed: the first half for this cluster, which they left; the others for something else
+    // The first half of the wallets signed for this cluster, and left it. The other wallets signed for another cluster,
+    // network or service.
     const half = ACCOUNTS.length / 2
     const others = [
       { clusterId: clusterOf(2) },

@@ -352,7 +352,10 @@ function leaveCluster(
   ]
 }
 
-/** Stores a wallet's evidence. The feed has no event for evidence: the evidence log shows it (auth/evidence.ts). */
+/**
+ * Stores in a wallet's row that this entry has the wallet's newest evidence. The feed has no event for evidence, because
+ * the evidence log shows it (auth/evidence.ts).
+ */
 function signMembership(
   work: FoldState,
   seq: number,

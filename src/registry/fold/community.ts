@@ -185,7 +185,7 @@ export function setCommunityName(
 
 type RegisteredName = Omit<CommunityNameRow, 'seq'>
 
-/** Registers a community name. The event names the owner's cluster unless the owner is a private wallet there. */
+/** Registers a community name. The event names the cluster in which the owner is publicly verified, if there is one. */
 function registerName(work: FoldState, row: JournalRow, registered: RegisteredName): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(mapKey(registered.address))

@@ -20,7 +20,7 @@ import { foldEntriesToRows } from './index.js'
 
 const BLOCK_MS = 1_000
 
-/** Wallets 0 and 1 are EVM addresses, and 2 is a Solana key. 3 is a private wallet, and 4 is an unverified entry. */
+/** Wallets 0 and 1 are EVM addresses, and 2 is a Solana key. 3 is a private wallet, and 4 is an unverified wallet. */
 const WALLETS = [0x11, 0x22, 0x33, 0x44, 0x55].map((byte, i) =>
   Buffer.alloc(32, byte).fill(0, 0, i === 2 ? 0 : 12),
 )
@@ -72,7 +72,7 @@ const entryOf = (s: Step, i: number): Entry => ({
 })
 const entriesOf = (list: readonly Step[]): Entry[] => list.map(entryOf)
 
-/** Tables as signed changes leave them: a cluster of the private wallet, with wallet 4 as an unverified entry. */
+/** Tables as signed changes leave them: a cluster of the private wallet, in which wallet 4 is unverified. */
 function planted(): MemoryRegistry {
   const registry = emptyRegistry('mainnet', 1n)
   const owner = addressOfWord(WALLETS[PRIVATE]!)

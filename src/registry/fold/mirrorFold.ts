@@ -129,7 +129,7 @@ class MirrorFoldState implements MirrorState {
     this.#work = work
   }
 
-  /** Applies an event. @returns the event as the journal stores it @throws RangeError */
+  /** Applies an event. @returns the event as the journal stores it @throws RangeError where it does not fit the state */
   apply(read: LeafEvent): PublicEvent {
     this.#event = read
     const { event } = read

@@ -124,7 +124,7 @@ export interface LoadedRegistryRows {
 export interface NameMoveRow {
   source: number
   target: number
-  /** Entry that began the move. */
+  /** Number of the entry that began the move. */
   seq: number
   /** Stored address of the wallet that the names move with. */
   actor: Buffer
@@ -154,6 +154,7 @@ export interface JournalRow extends Required<Entry> {
   effects: Buffer
 }
 
+/** Row of the table `names`: a bid, also one that did not win. */
 export interface NameRow {
   seq: number
   txKey: bigint | null
@@ -201,7 +202,7 @@ export interface CommunityNameRow {
   isVerified: boolean
   /** Serial of the cluster that got the name after an airdrop claim. Null for other names. */
   assigned: number | null
-  /** Stored address of the claim's account. Null in entries of earlier versions, which did not store the account. */
+  /** Stored address of the claim's account. Null for other names, and where an earlier version did not store the account. */
   claim: Buffer | null
   seq: number
 }

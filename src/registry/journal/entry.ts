@@ -42,7 +42,7 @@ export interface Entry {
   kind: EntryKind
   /** Position on the chain, null for signed changes and `move_names` entries. Chains are numbered per network. */
   position: { chain: number; block: number; logIndex: number } | null
-  /** First 8 bytes of the transaction hash, null without a transaction. */
+  /** First 8 bytes of the transaction's hash or signature (`txKeyOfHash`). Null without a transaction. */
   txKey: bigint | null
   /** Time of the block or request of the entry, ms. The journal's timestamp may differ (see `foldEntriesToRows`). */
   causeMs: number

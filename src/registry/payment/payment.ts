@@ -81,7 +81,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   sequence: number
   /** Stored address of the payer. */
   payer: Buffer
-  /** Currency and amount: `native`, or the token's address or mint as responses show it; amount in base units. */
+  /** `token` is `native`, or the token's address or mint as responses show it. `amount` is in base units. */
   money: { token: string; amount: bigint }
   target: Target
   /** Referrer, 32 bytes; null for nobody. */

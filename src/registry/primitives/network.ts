@@ -11,7 +11,7 @@ export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
  */
 export type LogPlace = Network | `${Network}/evidence`
 
-/** Codes of transparency logs, in place of a network's code. Never renumber. */
+/** Codes of transparency logs in the column `network` of their tables. Never renumber. */
 export const LOG_CODE: Record<LogPlace, number> = {
   ...NETWORK_CODE,
   'mainnet/evidence': 2,

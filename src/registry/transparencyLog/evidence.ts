@@ -1,4 +1,4 @@
-/** Types of evidence that a wallet belongs to its cluster, which `clusterd-client/verify` shows. */
+/** Types for the evidence that a wallet belongs to its cluster. `clusterd-client/verify` exports them. */
 
 /**
  * Evidence that a wallet belongs to its cluster. `signed`: the wallet's signature. `registered`: a name that the wallet
