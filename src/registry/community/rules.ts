@@ -202,7 +202,7 @@ const requirementSchema = z.discriminatedUnion(
 export type CommunityRequirement = z.output<typeof requirementSchema>
 
 /** Schema of a community's rules as the HTTP API shows them. */
-export const communityRulesPartsSchema = objectSchema({
+export const communityRulesFieldsSchema = objectSchema({
   prices: listOf(communityPriceSchema, MAX_PRICES)
     .refine(
       (all) => new Set(all.map((one) => `${one.network} ${one.token}`)).size === all.length,
@@ -241,7 +241,7 @@ const checkedRulesSchema = z
     path: ['ownersOnly'],
   })
 /** Rules with the field names of the HTTP API. */
-type RulesFields = z.output<typeof communityRulesPartsSchema>
+type RulesFields = z.output<typeof communityRulesFieldsSchema>
 const fieldsFromRules = ({
   prices,
   ownersOnly,
@@ -266,7 +266,7 @@ const rulesFromFields = ({
 })
 
 /** Codec of rules as stored in the journal: complete, in canonical form. */
-export const communityRulesCodec = z.codec(communityRulesPartsSchema, checkedRulesSchema, {
+export const communityRulesCodec = z.codec(communityRulesFieldsSchema, checkedRulesSchema, {
   encode: fieldsFromRules,
   decode: rulesFromFields,
 })
@@ -275,7 +275,7 @@ export const communityRulesCodec = z.codec(communityRulesPartsSchema, checkedRul
  * owners may register.
  */
 export const communityRulesInputCodec = z
-  .codec(communityRulesPartsSchema.partial(), checkedRulesSchema, {
+  .codec(communityRulesFieldsSchema.partial(), checkedRulesSchema, {
     encode: fieldsFromRules,
     decode: rulesFromFields,
   })
