@@ -19,7 +19,7 @@ export function airdropLeaf(index: bigint, account: Buffer, amount: bigint): Buf
 }
 
 /** Maximum number of accounts in an airdrop. Loading that many takes 32 MB for the tree, and about 200 MB for the rows. */
-export const MAX_LEAVES = 500_000
+export const MAX_AIRDROP_ACCOUNTS = 500_000
 
 export const parentPosition = (position: number): number => (position - 1) >> 1
 const siblingPosition = (position: number): number =>
