@@ -53,7 +53,7 @@ import {
   ALL_UNCONFIRMED_ROWS,
   firstWritableBlocks,
   lastBlockAsTail,
-  type ReplacedRows,
+  type RowKindsToReplace,
   rowsToReplace,
   writeBlocks,
 } from './write.js'
@@ -362,7 +362,7 @@ export class ChainIndexer {
     at: 'backfill' | 'follow',
     proved: readonly AgreedAnswer<CheckedLogRange>[],
     extension: TailChange | null,
-    replaced: ReplacedRows,
+    replaced: RowKindsToReplace,
   ): Promise<void> {
     const { chain, row } = this.#options
     const trust = proved.map((range) => trustBasisOfRange(chain, range)).at(-1)

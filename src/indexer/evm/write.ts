@@ -69,11 +69,11 @@ interface BlocksToWrite {
   to: ChainCursor | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
-  replaced: ReplacedRows
+  replaced: RowKindsToReplace
 }
 
 /** For each kind of unconfirmed rows: whether the tables may have such rows, so that a write deletes them. */
-export interface ReplacedRows {
+export interface RowKindsToReplace {
   /** Rows of the blocks that are confirmed now. */
   ofConfirmed: boolean
   /** Rows of blocks from the extension's `dropFrom` on. */
@@ -81,7 +81,7 @@ export interface ReplacedRows {
 }
 
 /** For a write after a restart, a failure or a backfill: the tables may have any unconfirmed rows. */
-export const ALL_UNCONFIRMED_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
+export const ALL_UNCONFIRMED_ROWS: RowKindsToReplace = { ofConfirmed: true, ofDropped: true }
 
 /**
  * Kinds of unconfirmed rows that a write has to delete.
@@ -93,7 +93,7 @@ export const rowsToReplace = (
   stored: readonly DecodedBlock[] | null,
   kept: readonly DecodedBlock[],
   confirmed: number,
-): ReplacedRows =>
+): RowKindsToReplace =>
   stored
     ? {
         ofConfirmed: kept.slice(0, confirmed).some(hasRows),
