@@ -59,8 +59,8 @@ export class AirdropWatcher {
    * Does the next piece of work for each airdrop, without timers. A process that is killed anywhere continues from the
    * stored cursors. A failing airdrop does not delay the others.
    * @param alive called after each airdrop
-   * @throws the first error of an airdrop, such as ChainUnavailableError, RpcError or a database error, once all airdrops
-   * were tried; LostLeadershipError immediately. The next step continues
+   * @throws the first error of an airdrop, such as ChainUnavailableError, RpcError or a database error, once all
+   * airdrops were tried; LostLeadershipError immediately. The next step continues
    */
   async step(alive = () => {}): Promise<StepResult> {
     const { pool, chain } = this.#options
@@ -98,8 +98,8 @@ export class AirdropWatcher {
       read: (call, first, last) => readClaims(call, watched, first, last),
       sizeOf: ({ claims }) => claims.length,
     }
-    // A range that nodes refuse as too large is returned in parts. Only the first part is stored here, and the next steps
-    // read the rest again.
+    // A range that nodes refuse as too large is returned in parts. Only the first part is stored here, and the next
+    // steps read the rest again.
     const [range] = await readBlocksInRanges(
       source,
       from,

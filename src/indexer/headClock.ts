@@ -4,11 +4,13 @@ const MAX_BLOCK_TIME_SAMPLES = 32
 const MIN_REGULAR_SAMPLES = 8
 /** Largest ratio of the usual to the shortest time between blocks at which a chain counts as regular. */
 const MAX_REGULAR_RATIO = 1.25
-/** Longest pause between two polls of a chain's head, ms: half the time (STUCK_STEP_MS) after which it counts as stuck. */
+/**
+ * Longest pause between two polls of a chain's head, ms: half the time (STUCK_STEP_MS) after which it counts as stuck.
+ */
 const MAX_PAUSE_MS = 15_000
 /**
- * Pause from a head that the socket showed to the next poll, as a multiple of the time between blocks. The socket should
- * show the next head earlier.
+ * Pause from a head that the socket showed to the next poll, as a multiple of the time between blocks. The socket
+ * should show the next head earlier.
  */
 const POLL_AFTER_SOCKET_BLOCKS = 1.5
 

@@ -29,8 +29,8 @@ const ALARM_AFTER_MS = 5 * 60_000
 /** Maximum number of payments in one step: appending a batch locks the journal's head for some ms. */
 const MAX_PAYMENTS_PER_STEP = 100
 /**
- * Number of payers whose balances are read in parallel, each with up to twenty calls. Also the maximum number of waiting
- * payments that one step tries again.
+ * Number of payers whose balances are read in parallel, each with up to twenty calls. Also the maximum number of
+ * waiting payments that one step tries again.
  */
 const READS_AT_ONCE = 8
 
@@ -67,7 +67,10 @@ interface CheckedPayment {
   payment: OpenCommunityPayment
   /** Hash of the community's requirements in force at the payment's time. Null where there was no community. */
   hash: Buffer | null
-  /** True if the payer meets the requirements. False without a check where `hash` is null or the payment `belongsToPayer`. */
+  /**
+   * True if the payer meets the requirements. False without a check where `hash` is null or the payment
+   * `belongsToPayer`.
+   */
   isMet: boolean
 }
 
@@ -224,8 +227,8 @@ export class CommunityPaymentJudge {
 
 /**
  * Wraps a balance port for one step. After a failed call the chain is not called again, and further calls fail with the
- * same error: otherwise a step lasts as long as the sum of all timeouts. A contradiction between nodes does not count as
- * a failure of the chain, because a token may return another balance in each block.
+ * same error: otherwise a step lasts as long as the sum of all timeouts. A contradiction between nodes does not count
+ * as a failure of the chain, because a token may return another balance in each block.
  */
 function callUntilFailure({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
   let away: Error | null = null

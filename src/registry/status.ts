@@ -54,6 +54,7 @@ export interface UnconfirmedBid {
 export interface Confirmations {
   /** Number of blocks on top of the transaction's block: head − block. */
   have: number
+  /** Number of such blocks at which the chain counts the block as confirmed. */
   need: number
 }
 
@@ -118,7 +119,9 @@ export interface HubCredit {
 export type PaymentMoneyState =
   /** Neither the payer nor the recipient has the money yet. */
   | 'held'
-  /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out, or to be collected. */
+  /**
+   * Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out, or to be collected.
+   */
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'

@@ -33,7 +33,7 @@ export async function isCursorReplaced(
   { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<boolean> {
   if (!parentHash) return false
-  return isReplaced(chain, await readHashesOfNodes(chain, nextBlock - 1), parentHash)
+  return isCursorBlockReplaced(chain, await readHashesOfNodes(chain, nextBlock - 1), parentHash)
 }
 
 /**
@@ -53,7 +53,7 @@ export async function throwForkBelowCursor(
   )
 }
 
-const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
+const isCursorBlockReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /**
@@ -93,7 +93,7 @@ export async function assertCursorOnChain(
   if (header?.hash === toHex(parentHash)) return
   const hashes = await readHashesOfNodes(chain, row.nextBlock - 1)
   if (hashes.includes(toHex(parentHash))) return
-  if (!isReplaced(chain, hashes, parentHash))
+  if (!isCursorBlockReplaced(chain, hashes, parentHash))
     throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
   if (chain.config.local && (await restoreLocalCursor(pool, chain, row, epoch))) return
   const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `

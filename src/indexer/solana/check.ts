@@ -60,8 +60,8 @@ export interface TransactionReadOptions {
 }
 
 /**
- * Reads listed transactions in order, `TRANSACTIONS_AT_ONCE` in parallel. Where several nodes are configured, two have to
- * return the same transaction. Ends early when the signal fires. Null stands for a transaction that the nodes do not
+ * Reads listed transactions in order, `TRANSACTIONS_AT_ONCE` in parallel. Where several nodes are configured, two have
+ * to return the same transaction. Ends early when the signal fires. Null stands for a transaction that the nodes do not
  * have, or return only in a version that clusterd does not support.
  * @throws NodesDisagreeError where nodes contradict each other, or another error of `RpcNodes.agreed`, once all earlier
  * transactions were returned
@@ -144,8 +144,8 @@ async function assertNodeHasSlot(
 }
 
 /**
- * Reads the transactions of one node at Solana's commitment `confirmed` that follow the signature `until`, oldest first.
- * For a chain that is read at `finalized` they are unconfirmed.
+ * Reads the transactions of one node at Solana's commitment `confirmed` that follow the signature `until`, oldest
+ * first. For a chain that is read at `finalized` they are unconfirmed.
  * @param until a node that does not know this signature lists everything down to `downToSlot`
  */
 export async function readUnconfirmedTransactions(

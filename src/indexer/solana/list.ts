@@ -36,9 +36,9 @@ interface ListTransactionsOptions {
 /**
  * Lists the successful transactions that mention the program, newest first, page by page down to the known
  * transactions. Only an empty page ends the list: some providers return shorter pages than requested.
- * @returns `listed`, and `newest`: the signature for the next list's `until`. It is the newest signature seen, which may
- * be of a failed transaction. Null where newer transactions are left out, or where the node refuses `until` and lists
- * nothing.
+ * @returns `listed`, and `newest`: the signature for the next list's `until`. It is the newest signature seen, which
+ * may be of a failed transaction. Null where newer transactions are left out, or where the node refuses `until` and
+ * lists nothing.
  * @throws RpcError transient where the list does not end in time
  */
 export async function listTransactions(

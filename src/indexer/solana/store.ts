@@ -17,7 +17,8 @@ interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
 
 /**
  * Writes confirmed payments and outcomes, and moves the cursor, in one transaction.
- * @param to the cursor afterwards; `from` itself where it must not move: a payment is missing, or no transaction was read
+ * @param to the cursor afterwards; `from` itself where it must not move: a payment is missing, or no transaction was
+ * read
  * @throws LostLeadershipError; Error where another process has moved the cursor
  */
 export async function storeConfirmedPayments(

@@ -87,17 +87,16 @@ export type PaymentWatchOutcome =
   /** There is no new confirmed transaction. Unconfirmed payments (the tail) may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /**
-   * Payments are missing: a node counts more payments than were read, the numbers of the read payments have a gap, or an
-   * outcome was read without its payment. `text` has the counts. `isAlarm` is true once payments have been missing for
-   * `MISSING_ALARM_MS`.
+   * Payments are missing: a node counts more payments than were read, the numbers of the read payments have a gap, or
+   * an outcome was read without its payment. `text` has the counts. `isAlarm` is true once payments have been missing
+   * for `MISSING_ALARM_MS`.
    */
   | { kind: 'missing'; text: string; isAlarm: boolean }
 
 /**
- * Writes a program's payments from a network's Solana chain to the database: lists transactions (list.ts), reads them as two
- * nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch.
- * The relayer delivers stored payments for names to the hub; the judge (../judge.ts) decides payments for community
- * names.
+ * Writes a program's payments from a network's Solana chain to the database: lists transactions (list.ts), reads them
+ * as two nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch. The
+ * relayer delivers stored payments for names to the hub. The judge (../judge.ts) decides payments for community names.
  */
 export class PaymentWatcher {
   readonly state: ChainState
@@ -120,8 +119,8 @@ export class PaymentWatcher {
   }
 
   /**
-   * Writes the payments and outcomes of all new transactions, without timers. A process that is killed anywhere continues
-   * from the cursor.
+   * Writes the payments and outcomes of all new transactions, without timers. A process that is killed anywhere
+   * continues from the cursor.
    * @param wasNotified true if there may be new transactions that no counter covers
    * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, RpcError, LostLeadershipError, or a database error; the next step continues

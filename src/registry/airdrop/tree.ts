@@ -18,7 +18,9 @@ export function airdropLeaf(index: bigint, account: Buffer, amount: bigint): Buf
   return keccak256(keccak256(Buffer.concat([bigIntToWord(index), account, bigIntToWord(amount)])))
 }
 
-/** Maximum number of accounts in an airdrop. Loading that many takes 32 MB for the tree, and about 200 MB for the rows. */
+/**
+ * Maximum number of accounts in an airdrop. Loading that many takes 32 MB for the tree, and about 200 MB for the rows.
+ */
 export const MAX_AIRDROP_ACCOUNTS = 500_000
 
 export const parentPosition = (position: number): number => (position - 1) >> 1

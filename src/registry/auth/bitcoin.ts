@@ -67,8 +67,8 @@ const SIGHASH_ALL = 1
 const SIGHASH_DEFAULT = 0
 
 /**
- * Outpoint that the transaction `to_sign` of BIP-322 spends: the only output of the transaction `to_spend`. The input of
- * `to_spend` has the message's hash.
+ * Outpoint that the transaction `to_sign` of BIP-322 spends: the only output of the transaction `to_spend`. The input
+ * of `to_spend` has the message's hash.
  * @param script output script of the address that signs
  * @returns transaction hash and output index, 36 bytes
  */

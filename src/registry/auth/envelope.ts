@@ -30,6 +30,7 @@ const withoutBlanksAndQuotes = (text: string): string =>
  * Extracts a signature from blanks, line breaks, quotes, or JSON with its fields in any order. In JSON the signature
  * is a string, a list of bytes (also in the form of a `Buffer` or a `Uint8Array`), or the field `signature`, `sig` or
  * `result` (a wallet's JSON-RPC response) of an object.
+ * @returns an empty envelope for malformed JSON, and for more than `MAX_CHARS`
  */
 export function openSignatureEnvelope(text: string): SignatureEnvelope {
   if (text.length > MAX_CHARS) return { encoded: '', fields: {} }

@@ -26,7 +26,9 @@ export interface Evidence {
   wallet: Wallet
   clusterId: string
   message: string
-  /** The signature as `canonicalSignature` writes it. A smart wallet's signature as `evidenceSignatureText` writes it. */
+  /**
+   * The signature as `canonicalSignature` writes it. A smart wallet's signature as `evidenceSignatureText` writes it.
+   */
   signature: string
   /** Newest block of the hub when a wallet's contract checked the signature. Null for a wallet without a contract. */
   block: number | null

@@ -11,7 +11,8 @@ export const PUBLIC_WALLET_FACTORIES = [
   // Safe 1.4.1 and 1.5.0: npm's permissionless, accounts/safe/toSafeSmartAccount.ts
   '0x4e1dcf7ad4e460cfd30791ccc4f9c8a4f820ec67',
   '0x14f2982d601c9458f93bd70b218933a6f8165e7b',
-  // Kernel 0.2, 0.3.0, 0.3.1, 0.3.2, 0.3.3, and its meta factory: npm's permissionless, accounts/kernel/toKernelSmartAccount.ts
+  // Kernel 0.2, 0.3.0, 0.3.1, 0.3.2, 0.3.3, and its meta factory: npm's permissionless,
+  // accounts/kernel/toKernelSmartAccount.ts
   '0x5de4839a76cf55d0c90e2061ef4386d962e15ae3',
   '0x6723b44abeec4e71ebe3232bd5b455805badd22f',
   '0xaac5d4240af87249b3f71bc8e4a2cae074a3e419',

@@ -38,7 +38,8 @@ const LOG_DATA_BYTES = 256
 
 /**
  * Decodes `Bid(bytes32 from,uint256 tokenChainId,address token,uint256 amount,address paymentRecipient,bytes32
- * communityName, bytes32 walletName,bytes32 referralAddress)` of the payments contract.
+ * communityName, bytes32 walletName,bytes32 referralAddress)` of the payments contract. The zero token is `native`, a
+ * malformed name is null, and so is a zero referral.
  * @throws RangeError for data of another length
  */
 export function decodePaymentLog(data: Buffer) {

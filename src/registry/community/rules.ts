@@ -271,8 +271,8 @@ export const communityRulesCodec = z.codec(communityRulesFieldsSchema, checkedRu
   decode: rulesFromFields,
 })
 /**
- * Codec of rules in an API request. Without a field there are no prices, no requirements and no start time, and not only
- * owners may register.
+ * Codec of rules in an API request. Without a field there are no prices, no requirements and no start time, and not
+ * only owners may register.
  */
 export const communityRulesInputCodec = z
   .codec(communityRulesFieldsSchema.partial(), checkedRulesSchema, {

@@ -17,12 +17,12 @@ import {
 } from './work.js'
 
 /** Accepted change with its public events, in order. */
-interface AcceptedWithEvents extends AcceptedChange {
+interface AcceptedChangeWithEvents extends AcceptedChange {
   cluster: number
   events: PublicEvent[]
 }
 
-type ChangeDecision = AcceptedWithEvents | ChangeRefusal
+type ChangeDecision = AcceptedChangeWithEvents | ChangeRefusal
 type ClusterChangeOf<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
@@ -79,7 +79,7 @@ function decideChange(
   }
 }
 
-const decisionWithoutEffect = (cluster: number): AcceptedWithEvents => ({
+const decisionWithoutEffect = (cluster: number): AcceptedChangeWithEvents => ({
   cluster,
   hasEffect: false,
   events: [],
@@ -112,7 +112,7 @@ function createClusterOfActor(
   actor: Buffer,
   key: string,
   name: string,
-): AcceptedWithEvents {
+): AcceptedChangeWithEvents {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = requireLoadedCluster(work, cluster).wallets.get(key)!
   return {
@@ -145,7 +145,9 @@ function addWalletsToNewCluster(
   return 'code' in rest ? rest : { ...made, events: [...made.events, ...rest.events] }
 }
 
-/** Fields of a wallet that creates a cluster. Wallets that a change adds are not verified, and have sequence numbers. */
+/**
+ * Fields of a wallet that creates a cluster. Wallets that a change adds are not verified, and have sequence numbers.
+ */
 const CREATOR_WALLET_FIELDS = {
   isVerified: true,
   isPrivate: false,
@@ -171,7 +173,7 @@ function setWallets(
   cluster: number,
   rows: WalletRow[],
   eventOf: (row: WalletRow) => PublicEvent,
-): AcceptedWithEvents {
+): AcceptedChangeWithEvents {
   for (const row of rows) setWallet(work, row)
   return {
     cluster,
@@ -353,8 +355,8 @@ function leaveCluster(
 }
 
 /**
- * Stores in a wallet's row that this entry has the wallet's newest evidence. The feed has no event for evidence, because
- * the evidence log shows it (auth/evidence.ts).
+ * Stores in a wallet's row that this entry has the wallet's newest evidence. The feed has no event for evidence,
+ * because the evidence log shows it (auth/evidence.ts).
  */
 function signMembership(
   work: FoldState,

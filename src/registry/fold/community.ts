@@ -21,7 +21,7 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
 
 type ConfigurationChange = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the configuration of a community. A refused configuration has no effect. */
+/** Folds the configuration of a community. It has no effect where it is refused, or equals the rules in force. */
 export function applyCommunityConfiguration(
   work: FoldState,
   row: JournalRow,
@@ -74,7 +74,7 @@ export function applyCommunityNameRegistration(
   const assigned = isAssigned ? cluster : null
   const claim = claimAccountOfAssignment(change)
   const request = { ...change, nowMs: row.atMs, rules, cluster, claim }
-  // a repeated request has no effect
+  // a repeated assignment has no effect
   if (assigned !== null && work.assigned.get(communityAssignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, request) : checkFreeRegistration(work, request)

@@ -32,16 +32,17 @@ import {
 /**
  * The fold of a mirror makes the registry's tables from the event feed of another service. The tables equal those of
  * that service without its private data. The feed has no bids, payments and signed changes. So a mirror's entries have
- * the body of a bid with zeros as its transaction hash, or an empty body. A mirror's tables can not be folded again from
- * its journal.
+ * the body of a bid with zeros as its transaction hash, or an empty body. A mirror's tables can not be folded again
+ * from its journal.
  */
 
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
 const MAX_EVENTS_PER_ENTRY = 2_048
 
 /**
- * Groups events into entries. Consecutive wallets that one actor added at one time are one entry: they get the same
- * `createdSeq`, and lists order wallets of the same `createdSeq` by address.
+ * Groups events into entries. Consecutive wallets that one actor added at one time are one entry, with the creation of
+ * their cluster if it comes right before. They get the same `createdSeq`, by which lists are ordered, and then by
+ * address.
  */
 export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
   const entries: LeafEvent[][] = []
@@ -129,7 +130,9 @@ class MirrorFoldState implements MirrorState {
     this.#work = work
   }
 
-  /** Applies an event. @returns the event as the journal stores it @throws RangeError where it does not fit the state */
+  /**
+   * Applies an event. @returns the event as the journal stores it @throws RangeError where it does not fit the state
+   */
   apply(read: LeafEvent): PublicEvent {
     this.#event = read
     const { event } = read

@@ -46,8 +46,8 @@ export interface RegistryRowKeys {
   /** Names that the batch's changes give to wallets of clusters that are loaded in full. */
   walletNames: Set<string>
   /**
-   * True if the batch has a bid for a name. A bid may make a private wallet public, and that wallet gets a numbered name
-   * if its name is taken.
+   * True if the batch has a bid for a name. A bid may make a private wallet public, and that wallet gets a numbered
+   * name if its name is taken.
    */
   mayPublish: boolean
 }
@@ -202,7 +202,10 @@ export interface CommunityNameRow {
   isVerified: boolean
   /** Serial of the cluster that got the name after an airdrop claim. Null for other names. */
   assigned: number | null
-  /** Stored address of the claim's account. Null for other names, and where an earlier version did not store the account. */
+  /**
+   * Stored address of the claim's account. Null for other names, and where an earlier version did not store the
+   * account.
+   */
   claim: Buffer | null
   seq: number
 }

@@ -162,14 +162,14 @@ export function unionCodec<Key extends string, C extends UnionCases>(
 }
 
 /** Output buffer that all calls share, because values are encoded one after the other. */
-const sink = new ByteSink()
+const sharedSink = new ByteSink()
 
 /** Encodes a value, with the version of its binary form before it. */
 export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buffer {
-  sink.clear()
-  sink.byte(version)
-  codec.write(sink, value)
-  return sink.copy()
+  sharedSink.clear()
+  sharedSink.byte(version)
+  codec.write(sharedSink, value)
+  return sharedSink.copy()
 }
 
 /** Decodes a value with its version. @throws RangeError for another version, and for bytes that no writer makes */

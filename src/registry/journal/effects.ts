@@ -16,9 +16,9 @@ import {
 import { eventCodec } from './eventForms.js'
 
 /**
- * Version of the stored form of effects. Effects are the fold's decision about an entry. They are stored with the entry,
- * so that feed and status can be computed from the row. Their form is the version as u8, then the form of the codec in
- * this file for the entry's kind. Effects are empty where the entry had no effect.
+ * Version of the stored form of effects. Effects are the fold's decision about an entry. They are stored with the
+ * entry, so that feed and status can be computed from the row. Their form is the version as u8, then the form of the
+ * codec in this file for the entry's kind. Effects are empty where the entry had no effect.
  */
 const EFFECTS_VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)

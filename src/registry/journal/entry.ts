@@ -35,8 +35,8 @@ export function entryKindOfCode(code: number): EntryKind {
 
 /**
  * Complete input of one step of the fold: a confirmed log of the hub, a confirmed payment on any chain, a signed
- * change, or the next part (`move_names`) of a move of names that a signed change began. A `mirrored` entry is no input:
- * it has only effects.
+ * change, or the next part (`move_names`) of a move of names that a signed change began. A `mirrored` entry is no
+ * input: it has only effects.
  */
 export interface Entry {
   kind: EntryKind

@@ -19,8 +19,8 @@ export interface Address {
   /** Canonical text, as responses show it. */
   text: string
   /**
-   * Stored form, in database and journal: a type byte, then the raw address. For a chain that is neither EVM nor Solana,
-   * the canonical text follows the type byte.
+   * Stored form, in database and journal: a type byte, then the raw address. For a chain that is neither EVM nor
+   * Solana, the canonical text follows the type byte.
    */
   bytes: Buffer
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Default of a bridge's `confirmations`, by the chain's confirmation tag: how many blocks LayerZero's verifiers wait. 64
- * blocks are two epochs of Ethereum.
+ * Default of a bridge's `confirmations`, by the chain's confirmation tag: how many blocks LayerZero's verifiers wait.
+ * 64 blocks are two epochs of Ethereum.
  */
 const BRIDGE_BLOCKS_BY_TAG = { finalized: 64, safe: 64 } as const
 type ConfirmationTag = keyof typeof BRIDGE_BLOCKS_BY_TAG
@@ -69,7 +69,8 @@ const LABELS_WITH_RELIABLE_SAFE_BLOCK: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`.
+ * Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`. A spoke waits
+ * for `safe` where that is reliable, for 10 blocks if it is not a public chain, and otherwise for `finalized`.
  * @param label of a public chain; undefined for a chain whose id is not that of its label's preset, such as a local one
  */
 export function defaultConfirmationPolicy(

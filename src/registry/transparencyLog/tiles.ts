@@ -27,7 +27,9 @@ export interface Tile {
   width: number
 }
 
-/** Place of an entry bundle (C2SP tlog-tiles): of the leaves whose hashes are the tile of level 0 with the same index. */
+/**
+ * Place of an entry bundle (C2SP tlog-tiles): of the leaves whose hashes are the tile of level 0 with the same index.
+ */
 export type EntryBundle = Omit<Tile, 'level'>
 
 /** Number of full tiles of a level in a tree of `size` leaves, and width of the partial tile after them (0: none). */
