@@ -84,7 +84,7 @@ export class ChainIndexer {
   #minimumWei: bigint | null = null
   /**
    * Unconfirmed blocks above the cursor, equal to the blocks in the tables. Null if the tables may have other blocks:
-   * after a restart or a failed step, and in a backfill.
+   * after a restart, a failed step or a contradiction between nodes, and in a backfill.
    */
   #stored: readonly DecodedBlock[] | null = null
   /** The contracts' running hashes at the cursor. Null before they are verified, and after a failed step. */

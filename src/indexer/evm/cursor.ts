@@ -53,7 +53,11 @@ export async function throwForkBelowCursor(
   )
 }
 
-const isCursorBlockReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
+const isCursorBlockReplaced = (
+  { config }: EvmChain,
+  hashes: readonly string[],
+  parentHash: Buffer,
+): boolean =>
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /**
