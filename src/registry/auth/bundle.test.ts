@@ -18,8 +18,8 @@ const PATIENCE_MS = 300_000
 const DOMAIN = 'names.example'
 const NETWORK = 'mainnet'
 const NAME = 'alice'
-const MINUTE_MS = 60_000
-const START_MS = Date.UTC(2026, 10, 20)
+const MINUTE = 60_000
+const START = Date.UTC(2026, 10, 20)
 const clusterOf = (digit: number) => `0x${String(digit).repeat(64)}`
 const CLUSTER = clusterOf(1)
 const MEMBERSHIP: Membership = { network: NETWORK, clusterId: CLUSTER }
@@ -82,9 +82,9 @@ const registered = (address: string, at: number, name: string, cluster_id = CLUS
 ]
 /** Events that create the cluster and register its name. */
 const CLUSTER_EVENTS: Event[] = [
-  ['CREATE_CLUSTER', START_MS, OWNER, { cluster_id: CLUSTER }],
-  listed(OWNER, START_MS, true),
-  registered(OWNER, START_MS, NAME),
+  ['CREATE_CLUSTER', START, OWNER, { cluster_id: CLUSTER }],
+  listed(OWNER, START, true),
+  registered(OWNER, START, NAME),
 ]
 
 const entryOf = ({ account, message, signature }: Omit<Signed, 'ms'>, atMs: number) =>
@@ -128,47 +128,47 @@ const markOf = async (account: Account, ...logs: Parameters<typeof marksOf>) =>
   (await marksOf(...logs)).get(account.address)?.evidence
 
 const member = ACCOUNTS[0]!
-const EVENTS_OF_MEMBER = [
+const JOINED = [
   ...CLUSTER_EVENTS,
-  listed(member.address, START_MS),
-  verified(member.address, START_MS + MINUTE_MS),
+  listed(member.address, START),
+  verified(member.address, START + MINUTE),
 ]
 
 describe('evidence of a membership', () => {
   it.each(ACCOUNTS)('counts for $type $address, plain and bound', async (account) => {
     const joined = [
       ...CLUSTER_EVENTS,
-      listed(account.address, START_MS),
-      verified(account.address, START_MS + 9),
+      listed(account.address, START),
+      verified(account.address, START + 9),
     ]
     for (const isBound of [false, true]) {
-      const one = await signed(account, START_MS + 5, { ...MEMBERSHIP, isBound })
+      const one = await signed(account, START + 5, { ...MEMBERSHIP, isBound })
       expect(one.message.endsWith('\n\nThis signature will be public.')).toBe(true)
-      const marks = await marksOf(joined, [entryOf(one, START_MS + 9)])
+      const marks = await marksOf(joined, [entryOf(one, START + 9)])
       expect(marks.get(account.address)).toEqual({
         evidence: 'signed',
-        signedAt: new Date(START_MS + 5).toISOString(),
+        signedAt: new Date(START + 5).toISOString(),
       })
     }
   })
 
   it('counts if it was signed at most 11 minutes before its entry', async () => {
-    const one = await signed(member, START_MS + MINUTE_MS)
+    const one = await signed(member, START + MINUTE)
     const markAt = (minutes: number) =>
-      markOf(member, EVENTS_OF_MEMBER, [entryOf(one, START_MS + minutes * MINUTE_MS)])
+      markOf(member, JOINED, [entryOf(one, START + minutes * MINUTE)])
     expect(await Promise.all([0, 1, 12].map(markAt))).toEqual(Array(3).fill('signed'))
     expect(await Promise.all([-0.1, 12.1, 500].map(markAt))).toEqual(Array(3).fill('unsigned'))
   })
 
   it('counts if it was signed after the wallet last left the cluster', async () => {
-    const one = await signed(member, START_MS + 10 * MINUTE_MS)
+    const one = await signed(member, START + 10 * MINUTE)
     const backAfter = (left: number) => [
-      ...EVENTS_OF_MEMBER,
-      removed(member.address, START_MS + left * MINUTE_MS),
-      listed(member.address, START_MS + left * MINUTE_MS),
-      verified(member.address, START_MS + 11 * MINUTE_MS),
+      ...JOINED,
+      removed(member.address, START + left * MINUTE),
+      listed(member.address, START + left * MINUTE),
+      verified(member.address, START + 11 * MINUTE),
     ]
-    const evidence = [entryOf(one, START_MS + 11 * MINUTE_MS)]
+    const evidence = [entryOf(one, START + 11 * MINUTE)]
     expect(await markOf(member, backAfter(8), evidence)).toBe('signed')
     // a date may be a minute ahead of the time
     expect(await markOf(member, backAfter(9), evidence)).toBe('unsigned')
@@ -176,21 +176,21 @@ describe('evidence of a membership', () => {
   })
 
   it('does not count for a verification long after it', async () => {
-    const one = await signed(member, START_MS)
-    const evidence = [entryOf(one, START_MS)]
+    const one = await signed(member, START)
+    const evidence = [entryOf(one, START)]
     const verifiedAfter = (minutes: number) => [
       ...CLUSTER_EVENTS,
-      listed(member.address, START_MS),
-      verified(member.address, START_MS + minutes * MINUTE_MS),
+      listed(member.address, START),
+      verified(member.address, START + minutes * MINUTE),
     ]
     expect(await markOf(member, verifiedAfter(11), evidence)).toBe('signed')
     expect(await markOf(member, verifiedAfter(12), evidence)).toBe('unsigned')
   })
 
   it('counts for a wallet that became public later', async () => {
-    const one = await signed(member, START_MS + MINUTE_MS)
-    const published = [...CLUSTER_EVENTS, listed(member.address, START_MS + 60 * MINUTE_MS, true)]
-    expect(await markOf(member, published, [entryOf(one, START_MS + MINUTE_MS)])).toBe('signed')
+    const one = await signed(member, START + MINUTE)
+    const published = [...CLUSTER_EVENTS, listed(member.address, START + 60 * MINUTE, true)]
+    expect(await markOf(member, published, [entryOf(one, START + MINUTE)])).toBe('signed')
   })
 
   it.each([
@@ -199,10 +199,8 @@ describe('evidence of a membership', () => {
     ['another domain', { domain: 'other.example' }],
     ['a domain with a line break', { domain: `${DOMAIN} verification\n\n${DOMAIN}` }],
   ])('does not count for %s', async (_case, other) => {
-    const one = await signed(member, START_MS + MINUTE_MS, { ...MEMBERSHIP, ...other })
-    expect(await markOf(member, EVENTS_OF_MEMBER, [entryOf(one, START_MS + MINUTE_MS)])).toBe(
-      'unsigned',
-    )
+    const one = await signed(member, START + MINUTE, { ...MEMBERSHIP, ...other })
+    expect(await markOf(member, JOINED, [entryOf(one, START + MINUTE)])).toBe('unsigned')
   })
 
   it.each([
@@ -211,29 +209,29 @@ describe('evidence of a membership', () => {
     ['with a line more', (text: string) => `${text}\n`],
     ['that is a plain sign-in', (text: string) => text.replace(/\nNetwork[\s\S]*$/, '')],
   ])('does not count for a text %s', async (_case, alter) => {
-    const message = alter(verificationMessage(DOMAIN, new Date(START_MS).toISOString(), MEMBERSHIP))
+    const message = alter(verificationMessage(DOMAIN, new Date(START).toISOString(), MEMBERSHIP))
     const signature = canonicalSignature(message, walletOf(member), await member.sign(message))!
-    const entry = entryOf({ account: member, message, signature }, START_MS)
-    expect(await markOf(member, EVENTS_OF_MEMBER, [entry])).toBe('unsigned')
+    const entry = entryOf({ account: member, message, signature }, START)
+    expect(await markOf(member, JOINED, [entry])).toBe('unsigned')
   })
 
   it('does not count for an unverified entry, and ends when the wallet goes', async () => {
-    const evidence = [entryOf(await signed(member, START_MS + MINUTE_MS), START_MS + MINUTE_MS)]
-    expect(
-      await markOf(member, [...CLUSTER_EVENTS, listed(member.address, START_MS)], evidence),
-    ).toBe('unsigned')
-    const gone = [...EVENTS_OF_MEMBER, removed(member.address, START_MS + 2 * MINUTE_MS)]
+    const evidence = [entryOf(await signed(member, START + MINUTE), START + MINUTE)]
+    expect(await markOf(member, [...CLUSTER_EVENTS, listed(member.address, START)], evidence)).toBe(
+      'unsigned',
+    )
+    const gone = [...JOINED, removed(member.address, START + 2 * MINUTE)]
     expect(await markOf(member, gone, evidence)).toBe(undefined)
   })
 
   it('has one form', async () => {
     for (const account of ACCOUNTS) {
-      const { message, signature } = await signed(account, START_MS)
+      const { message, signature } = await signed(account, START)
       for (const form of formsOf(account, signature)) {
         const accepted = canonicalSignature(message, walletOf(account), form)
         expect([signature, null]).toContain(accepted)
-        const entry = entryOf({ account, message, signature: form }, START_MS)
-        const joined = [...CLUSTER_EVENTS, listed(account.address, START_MS, true)]
+        const entry = entryOf({ account, message, signature: form }, START)
+        const joined = [...CLUSTER_EVENTS, listed(account.address, START, true)]
         if (form !== signature) expect(await markOf(account, joined, [entry])).toBe('unsigned')
       }
     }
@@ -241,30 +239,30 @@ describe('evidence of a membership', () => {
 
   it('is at most 1 KiB: a longer signature is a hash, and its chain is asked', async () => {
     const evm = ACCOUNTS.find(({ type }) => type === 'evm')!
-    const { message } = await signed(evm, START_MS)
+    const { message } = await signed(evm, START)
     const long = { account: evm, message, signature: `0x${'1'.repeat(2_000)}` }
-    expect(() => entryOf(long, START_MS)).toThrow('longer than an entry')
+    expect(() => entryOf(long, START)).toThrow('longer than an entry')
     const of = { wallet: walletOf(evm), clusterId: CLUSTER, message, block: null }
     const kept = evidenceSignatureText({ ...of, signature: long.signature })
     expect(evidenceSignatureText({ ...of, signature: '0x11' })).toBe('0x11')
-    const entry = entryOf({ ...long, signature: kept }, START_MS)
+    const entry = entryOf({ ...long, signature: kept }, START)
     expect(Buffer.byteLength(entry)).toBeLessThanOrEqual(1_024)
     const hash = createHash('sha256').update(long.signature).digest('hex')
     expect(JSON.parse(entry).data.signature_hash).toBe(`0x${hash}`)
-    const joined = [...CLUSTER_EVENTS, listed(evm.address, START_MS, true)]
+    const joined = [...CLUSTER_EVENTS, listed(evm.address, START, true)]
     expect(await markOf(evm, joined, [entry])).toBe('unsigned')
   })
 
   it('shows who registered a name for the cluster', async () => {
-    const registers = registered(member.address, START_MS + 2 * MINUTE_MS, 'bob')
-    expect(await markOf(member, [...EVENTS_OF_MEMBER, registers], [])).toBe('registered')
-    const elsewhere = registered(member.address, START_MS + 2 * MINUTE_MS, 'bob', clusterOf(2))
-    expect(await markOf(member, [...EVENTS_OF_MEMBER, elsewhere], [])).toBe('unsigned')
+    const registers = registered(member.address, START + 2 * MINUTE, 'bob')
+    expect(await markOf(member, [...JOINED, registers], [])).toBe('registered')
+    const elsewhere = registered(member.address, START + 2 * MINUTE, 'bob', clusterOf(2))
+    expect(await markOf(member, [...JOINED, elsewhere], [])).toBe('unsigned')
   })
 
   it('counts for an earlier or later domain of the service that the reader accepts', async () => {
-    const one = await signed(member, START_MS + MINUTE_MS, { ...MEMBERSHIP, domain: 'new.example' })
-    const logs = [EVENTS_OF_MEMBER, [entryOf(one, START_MS + MINUTE_MS)]] as const
+    const one = await signed(member, START + MINUTE, { ...MEMBERSHIP, domain: 'new.example' })
+    const logs = [JOINED, [entryOf(one, START + MINUTE)]] as const
     expect(await markOf(member, ...logs, { domains: [DOMAIN, 'new.example'] })).toBe('signed')
     expect(await markOf(member, ...logs)).toBe('unsigned')
   })
@@ -274,11 +272,11 @@ describe('evidence of a membership', () => {
     const asked: (string | null)[] = []
     const entries = []
     for (const minute of [1, 2, 3]) {
-      const { message } = await signed(evm, START_MS + minute * MINUTE_MS)
+      const { message } = await signed(evm, START + minute * MINUTE)
       const one = { account: evm, message, signature: `0x0${minute}` }
-      entries.push(entryOf(one, START_MS + minute * MINUTE_MS))
+      entries.push(entryOf(one, START + minute * MINUTE))
     }
-    const joined = [...CLUSTER_EVENTS, listed(evm.address, START_MS, true)]
+    const joined = [...CLUSTER_EVENTS, listed(evm.address, START, true)]
     const marks = await marksOf(joined, entries, {
       async isSignedByContract({ signature }) {
         asked.push(signature)
@@ -286,21 +284,21 @@ describe('evidence of a membership', () => {
       },
     })
     expect(asked).toEqual(['0x03', '0x02'])
-    expect(marks.get(evm.address)?.signedAt).toBe(new Date(START_MS + 2 * MINUTE_MS).toISOString())
+    expect(marks.get(evm.address)?.signedAt).toBe(new Date(START + 2 * MINUTE).toISOString())
   })
 
   it('fits an entry for the longest domain of a service', async () => {
     const domain = 'd'.repeat(60)
     for (const account of ACCOUNTS) {
-      const one = await signed(account, START_MS, { ...MEMBERSHIP, domain, isBound: true })
-      expect(JSON.parse(entryOf(one, START_MS)).data.signature).toBe(one.signature)
+      const one = await signed(account, START, { ...MEMBERSHIP, domain, isBound: true })
+      expect(JSON.parse(entryOf(one, START)).data.signature).toBe(one.signature)
     }
   })
 
   it('says which cluster the log gives the name to', () => {
     const options = { name: NAME, clusterId: CLUSTER, network: NETWORK, domains: [DOMAIN] } as const
     const bundle = new LoggedBundle(options)
-    const [type, at, from, data] = registered(OWNER, START_MS, NAME, clusterOf(2))
+    const [type, at, from, data] = registered(OWNER, START, NAME, clusterOf(2))
     expect(bundle.holder).toBe(null)
     bundle.takeEvent(JSON.stringify({ v: 1, type, at, from, data }), 1)
     expect(bundle.holder).toBe(clusterOf(2))
@@ -340,25 +338,25 @@ it(
       const expected = new Map<string, string>([[OWNER, 'registered']])
       for (const account of ACCOUNTS.filter(() => pick(3) === 0)) {
         const { address } = account
-        const at = START_MS + pick(1_000) * MINUTE_MS
+        const at = START + pick(1_000) * MINUTE
         events.push(listed(address, at))
         const isMember = pick(5) > 0
-        if (isMember) events.push(verified(address, at + MINUTE_MS))
+        if (isMember) events.push(verified(address, at + MINUTE))
         let mark = 'unsigned'
         if (isMember && pick(2)) {
-          events.push(registered(address, at + 2 * MINUTE_MS, `n${events.length}`))
+          events.push(registered(address, at + 2 * MINUTE, `n${events.length}`))
           mark = 'registered'
         }
         if (pick(2)) {
-          const later = at + (isMember ? pick(50) : 0) * MINUTE_MS
+          const later = at + (isMember ? pick(50) : 0) * MINUTE
           const isBound = pick(2) > 0
           const one = await signed(account, later, { ...MEMBERSHIP, isBound })
-          evidence.push(entryOf(one, later + MINUTE_MS))
+          evidence.push(entryOf(one, later + MINUTE))
           if (isMember) mark = 'signed'
         }
         if (pick(4) === 0) {
-          events.push(removed(address, at + 100 * MINUTE_MS), listed(address, at + 101 * MINUTE_MS))
-          if (isMember) events.push(verified(address, at + 102 * MINUTE_MS))
+          events.push(removed(address, at + 100 * MINUTE), listed(address, at + 101 * MINUTE))
+          if (isMember) events.push(verified(address, at + 102 * MINUTE))
           mark = 'unsigned'
         }
         expected.set(address, mark)
@@ -388,19 +386,14 @@ it(
       const isBound = i % 2 > 0
       if (i >= half)
         for (const other of others)
-          pool.push(
-            await signed(account, START_MS + MINUTE_MS, { ...MEMBERSHIP, isBound, ...other }),
-          )
+          pool.push(await signed(account, START + MINUTE, { ...MEMBERSHIP, isBound, ...other }))
       else {
-        pool.push(await signed(account, START_MS + MINUTE_MS, { ...MEMBERSHIP, isBound }))
-        history.push(
-          listed(account.address, START_MS),
-          verified(account.address, START_MS + MINUTE_MS),
-        )
-        history.push(removed(account.address, START_MS + (2 + i) * MINUTE_MS))
+        pool.push(await signed(account, START + MINUTE, { ...MEMBERSHIP, isBound }))
+        history.push(listed(account.address, START), verified(account.address, START + MINUTE))
+        history.push(removed(account.address, START + (2 + i) * MINUTE))
       }
     }
-    const LAST = START_MS + (3 + half) * MINUTE_MS
+    const LAST = START + (3 + half) * MINUTE
     let accepted = 0
     for (let seed = 0; seed < FORGERY_COUNT; seed++) {
       const random = seededRandomSequence(seed)
@@ -408,13 +401,12 @@ it(
       const one = <T>(list: readonly T[]): T => list[pick(list.length)]!
       const victim = one(ACCOUNTS)
       // events can only be appended
-      const at = LAST + pick(100) * MINUTE_MS
+      const at = LAST + pick(100) * MINUTE
       const events = [...history]
       if (pick(2)) events.push(listed(victim.address, at, true))
-      else
-        events.push(listed(victim.address, at), verified(victim.address, at + pick(2) * MINUTE_MS))
+      else events.push(listed(victim.address, at), verified(victim.address, at + pick(2) * MINUTE))
       const stolen = one(pool)
-      const dated = one([START_MS + MINUTE_MS, at, at - MINUTE_MS])
+      const dated = one([START + MINUTE, at, at - MINUTE])
       const message = one([
         () => stolen.message,
         () => stolen.message.replace(/Cluster: .*/, `Cluster: ${CLUSTER}`),
@@ -443,9 +435,7 @@ it(
         () => '',
       ])()
       const account = one([victim, stolen.account])
-      const evidence = [
-        entryOf({ account, message, signature }, one([dated, at, START_MS + MINUTE_MS])),
-      ]
+      const evidence = [entryOf({ account, message, signature }, one([dated, at, START + MINUTE]))]
       // the control: a new signature is accepted
       const isNew = seed % 100 === 0
       if (isNew) evidence.push(entryOf(await signed(victim, at), at))
