@@ -45,12 +45,11 @@ export const SOLANA = {
   amountBits: 64n,
 } as const satisfies ChainFamily
 
-const CHAIN_FAMILY_BY_KEY = { evm: EVM, solana: SOLANA }
-export type ChainFamilyKey = keyof typeof CHAIN_FAMILY_BY_KEY
-type KnownChainFamily = (typeof CHAIN_FAMILY_BY_KEY)[ChainFamilyKey]
+const FAMILIES = { evm: EVM, solana: SOLANA }
+export type ChainFamilyKey = keyof typeof FAMILIES
+type KnownChainFamily = (typeof FAMILIES)[ChainFamilyKey]
 /** All chain families. */
-export const CHAIN_FAMILY_PROPERTIES: readonly KnownChainFamily[] =
-  Object.values(CHAIN_FAMILY_BY_KEY)
+export const CHAIN_FAMILY_PROPERTIES: readonly KnownChainFamily[] = Object.values(FAMILIES)
 
 /** Families with one label for all chains. The label is also the key of the family's section in the chains file. */
 export const LABELLED_FAMILIES = CHAIN_FAMILY_PROPERTIES.filter((family) => family.label !== null)
