@@ -41,7 +41,7 @@ const MAX_EVENTS_PER_ENTRY = 2_048
 
 /**
  * Groups events into entries. Consecutive wallets that one actor added at one time are one entry, with the creation of
- * their cluster if it comes right before. They get the same `createdSeq`, by which lists are ordered, and then by
+ * their cluster if it comes right before. They get the same `createdSeq`. Lists order wallets by `createdSeq`, then by
  * address.
  */
 export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
