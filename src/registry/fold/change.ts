@@ -146,7 +146,8 @@ function addWalletsToNewCluster(
 }
 
 /**
- * Fields of a wallet that creates a cluster. Wallets that a change adds are not verified, and have sequence numbers.
+ * Fields of a wallet that creates a cluster, while the change is checked. `decideAdd` replaces `isVerified` and the
+ * sequence numbers for the wallets that a change adds.
  */
 const CREATOR_WALLET_FIELDS = {
   isVerified: true,

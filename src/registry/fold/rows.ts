@@ -18,7 +18,7 @@ export interface JournalHead {
   minimumWei: bigint
 }
 
-/** Keys of the rows that a batch may read. Byte strings are texts made by `mapKey`. */
+/** Keys of the rows that a batch may read. Addresses and ids are in the text form of `mapKey`. */
 export interface RegistryRowKeys {
   names: Set<string>
   /** Wallets whose verified wallet row is needed. Each of them may also create a cluster. */
