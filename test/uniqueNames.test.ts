@@ -149,7 +149,7 @@ const SHARED = {
   'ops/failpoint.ts armed': 'of tests that kill the process',
   'ops/logger/sources.ts sourceMaps': 'files of the build',
   'ops/turns.ts expensiveWorkQueue': 'of the event loop, which is the process’s',
-  'registry/journal/codec.ts sink': 'emptied before each use, without a pause in between',
+  'registry/journal/codec.ts sharedSink': 'emptied before each use, without a pause in between',
   'registry/journal/storedRules.ts rulesByBody': 'a pure function of the stored bytes',
   'web/page.ts gzipByText': 'a pure function of the text',
   'web/page.ts ensParents': 'the pages of a process show one service',

@@ -39,13 +39,16 @@ type AirdropWatcherOptions = Pick<LeaderContext, 'pool' | 'epoch' | 'log'> & { c
 
 /**
  * Reads the claims of a chain's airdrop distributor contracts. Claims are not part of the registry's state, so a reorg
- * below the cursor does not halt the chain: the blocks are read again, and their stored claims are replaced range
- * by range.
+ * below an airdrop's cursor does not halt the chain. Instead the cursor returns to the airdrop's first block, and each
+ * range that is read again replaces its stored claims.
  */
 export class AirdropWatcher {
   readonly #options: AirdropWatcherOptions
   readonly #width = createLogRangeWidth()
-  /** Keys (`claimKey`) of the stored unconfirmed claims, by airdrop. No entry before an airdrop's first step. */
+  /**
+   * Keys (`claimKey`) of the stored unconfirmed claims as one text, by airdrop. Missing where the stored claims are not
+   * known: before an airdrop's first step, and after a confirmed range was stored.
+   */
   readonly #tails = new Map<number, string>()
 
   constructor(options: AirdropWatcherOptions) {
@@ -56,8 +59,8 @@ export class AirdropWatcher {
    * Does the next piece of work for each airdrop, without timers. A process that is killed anywhere continues from the
    * stored cursors. A failing airdrop does not delay the others.
    * @param alive called after each airdrop
-   * @throws the first airdrop's error, such as ChainUnavailableError, RpcError or a database error, after all airdrops;
-   * LostLeadershipError at once. The next step continues
+   * @throws the first error of an airdrop, such as ChainUnavailableError, RpcError or a database error, once all
+   * airdrops were tried; LostLeadershipError immediately. The next step continues
    */
   async step(alive = () => {}): Promise<StepResult> {
     const { pool, chain } = this.#options
@@ -95,7 +98,8 @@ export class AirdropWatcher {
       read: (call, first, last) => readClaims(call, watched, first, last),
       sizeOf: ({ claims }) => claims.length,
     }
-    // if nodes refuse the range as too large, only its first part is returned here; the next steps read the rest
+    // A range that nodes refuse as too large is returned in parts. Only the first part is stored here, and the next
+    // steps read the rest again.
     const [range] = await readBlocksInRanges(
       source,
       from,
@@ -107,7 +111,7 @@ export class AirdropWatcher {
     const isEnded = last.timestampMs >= watched.endsAtS * 1_000
     const stored = { to: last.number, hash: fromHex(last.hash), isEnded }
     await this.#write((client) => storeClaims(client, watched, claims, stored))
-    // the range may contain claims that were stored as unconfirmed
+    // this write may have replaced stored unconfirmed claims
     this.#tails.delete(watched.airdrop)
     if (claims.length > 0)
       log.info(
@@ -163,8 +167,8 @@ async function readClaims(call: RpcCall, watched: WatchedAirdrop, from: number, 
 type ClaimRange = Awaited<ReturnType<typeof readClaims>>
 
 /**
- * Decoded claims, one for each leaf: a distributor pays each leaf of its tree once. Ignores logs that the distributor
- * can't have emitted.
+ * Decodes claims, one for each leaf: a distributor pays each leaf of its tree once. Ignores logs that are not claims of
+ * a leaf of the tree.
  */
 function claimsOf(logs: readonly RawLog[], { leafCount }: WatchedAirdrop): ClaimOnChain[] {
   const claims = new Map<number, ClaimOnChain>()

@@ -1,11 +1,17 @@
-const MAX_SAMPLES = 32
+/** Number of recent times between blocks that are kept. */
+const MAX_BLOCK_TIME_SAMPLES = 32
 /** Minimum number of known times between blocks for a chain to count as regular. */
 const MIN_REGULAR_SAMPLES = 8
 /** Largest ratio of the usual to the shortest time between blocks at which a chain counts as regular. */
 const MAX_REGULAR_RATIO = 1.25
-/** Longest pause between two polls of a chain's head, ms: half the time after which an indexer counts as hanging. */
+/**
+ * Longest pause between two polls of a chain's head, ms: half the time (STUCK_STEP_MS) after which it counts as stuck.
+ */
 const MAX_PAUSE_MS = 15_000
-/** Number of block times after a head from the socket at which the chain is polled. */
+/**
+ * Pause from a head that the socket showed to the next poll, as a multiple of the time between blocks. The socket
+ * should show the next head earlier.
+ */
 const POLL_AFTER_SOCKET_BLOCKS = 1.5
 
 /**
@@ -21,15 +27,15 @@ export class BlockTimeEstimator {
     this.#last = head
     if (!last || head.number <= last.number || head.timestampMs < last.timestampMs) return
     this.#blockMs.push((head.timestampMs - last.timestampMs) / (head.number - last.number))
-    if (this.#blockMs.length > MAX_SAMPLES) this.#blockMs.shift()
+    if (this.#blockMs.length > MAX_BLOCK_TIME_SAMPLES) this.#blockMs.shift()
   }
 
-  /** Time of the newest head, Unix ms. Null before the first head. */
+  /** Timestamp of the last head, Unix ms. Null before the first head. */
   get headMs(): number | null {
     return this.#last?.timestampMs ?? null
   }
 
-  /** Usual time between blocks, ms. Null before the second head. */
+  /** Usual time between blocks, ms. Null until a head is higher than the head before it. */
   get blockMs(): number | null {
     return this.#blockMs.toSorted((a, b) => a - b)[this.#blockMs.length >> 1] ?? null
   }

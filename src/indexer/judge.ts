@@ -28,7 +28,10 @@ import type { Network } from '../registry/primitives/network.js'
 const ALARM_AFTER_MS = 5 * 60_000
 /** Maximum number of payments in one step: appending a batch locks the journal's head for some ms. */
 const MAX_PAYMENTS_PER_STEP = 100
-/** Payers whose balances are read in parallel: each payer may take twenty calls. */
+/**
+ * Number of payers whose balances are read in parallel, each with up to twenty calls. Also the maximum number of
+ * waiting payments that one step tries again.
+ */
 const READS_AT_ONCE = 8
 
 export type CommunityPaymentJudgeStepOutcome =
@@ -64,7 +67,10 @@ interface CheckedPayment {
   payment: OpenCommunityPayment
   /** Hash of the community's requirements in force at the payment's time. Null where there was no community. */
   hash: Buffer | null
-  /** True if the payer meets the requirements. False without a check where `hash` is null or the payment `belongsToPayer`. */
+  /**
+   * True if the payer meets the requirements. False without a check where `hash` is null or the payment
+   * `belongsToPayer`.
+   */
   isMet: boolean
 }
 
@@ -105,6 +111,7 @@ export function communityPaymentJudgeWorker(
   }
 }
 
+/** Reads whether payers meet the requirements, and appends their payments to the journal, whose fold decides them. */
 export class CommunityPaymentJudge {
   readonly #options: CommunityPaymentJudgeOptions
   readonly #nowMs: () => number
@@ -146,7 +153,7 @@ export class CommunityPaymentJudge {
       resting,
     )
     this.#forgetGone(resting, open)
-    const rules = await readRules(pool, network, open)
+    const rules = await readRulesOfCommunities(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
     const ports = this.#options.ports.map(callUntilFailure)
     const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules, ports)))
@@ -185,11 +192,12 @@ export class CommunityPaymentJudge {
   }
 
   /**
-   * Ids of waiting payments whose back-off has not ended. Without back-off, payments of a hanging chain fill each step.
+   * Ids of the waiting payments that this step skips: those whose back-off has not ended, and of the others all but the
+   * first READS_AT_ONCE. Otherwise the payments of a chain that does not answer could fill each step.
    */
   #findRestingIds(nowMs: number): Buffer[] {
     const byTime = [...this.#stuck.values()].sort((a, b) => a.nextMs - b.nextMs)
-    // a retry time further away than the longest back-off was set before the system clock was set back
+    // a retry time that is later than the longest back-off allows was set before the system clock was set back
     const isDue = ({ nextMs }: WaitingPayment) =>
       nextMs <= nowMs || nextMs > nowMs + BACKOFF_PAUSES_MS.payer.at(-1)!
     const due = new Set(byTime.filter(isDue).slice(0, READS_AT_ONCE))
@@ -218,9 +226,9 @@ export class CommunityPaymentJudge {
 }
 
 /**
- * A balance port that, once its chain does not answer, is not called again in this step. Otherwise the step lasts as
- * long as the sum of all timeouts. Nodes that contradict each other have answered: a token may return another balance
- * in each block.
+ * Wraps a balance port for one step. After a failed call the chain is not called again, and further calls fail with the
+ * same error: otherwise a step lasts as long as the sum of all timeouts. A contradiction between nodes does not count
+ * as a failure of the chain, because a token may return another balance in each block.
  */
 function callUntilFailure({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
   let away: Error | null = null
@@ -238,7 +246,7 @@ function callUntilFailure({ label, tokenBalance }: TokenBalancePort): TokenBalan
 
 type RulesByCommunity = ReadonlyMap<string, readonly RulesVersion[]>
 
-async function readRules(
+async function readRulesOfCommunities(
   db: pg.Pool | pg.ClientBase,
   network: Network,
   payments: readonly OpenCommunityPayment[],
@@ -264,7 +272,7 @@ function requirementsOf(
  * Appends the payments' entries, marks the payments as appended and queues refusals, in one transaction. Reads the
  * communities' rules again under the lock of the journal's head. Where they changed, the payment waits for the next
  * step.
- * @returns how many payments were appended
+ * @returns number of payments that were appended
  */
 async function appendPayments(
   { pool, network, epoch, nowMs = Date.now }: CommunityPaymentJudgeOptions,
@@ -274,7 +282,7 @@ async function appendPayments(
   const entered = await inTransaction(pool, async (client) => {
     await lockJournalHead(client, network, epoch)
     const candidates = reads.map(({ payment }) => payment)
-    const now = await readRules(client, network, candidates)
+    const now = await readRulesOfCommunities(client, network, candidates)
     const still = reads.filter(({ payment, hash }) => {
       const requirements = requirementsOf(payment, now)
       return requirements ? hash?.equals(requirementsHash(requirements)) : hash === null
@@ -282,7 +290,7 @@ async function appendPayments(
     const payments = still.map(({ payment }) => payment)
     const ids = payments.map(({ id }) => id)
     const freed = await findFreedNames(client, network, ids)
-    const entries = still.map((read) => entryOf(read, freed.get(mapKey(read.payment.id))))
+    const entries = still.map((read) => entryOfPayment(read, freed.get(mapKey(read.payment.id))))
     const { changes } = await appendEntries(client, network, entries, { epoch })
     await markPaymentsAppended(client, network, ids)
     const refused = payments.filter(
@@ -297,7 +305,7 @@ async function appendPayments(
   return entered
 }
 
-function entryOf(
+function entryOfPayment(
   { payment, hash, isMet }: CheckedPayment,
   freed: number | undefined,
 ): DecodedEntry {

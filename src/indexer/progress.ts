@@ -14,11 +14,11 @@ export interface BackfillProgress {
   totalBlocks: number
   registrations: number
   registrationsPerS: number
-  /** null until the first blocks are done. */
+  /** Null until the first blocks are done. */
   secondsLeft: number | null
 }
 
-/** Adds rate and remaining time to a backfill's counts. @param startedMs Unix time at which the backfill started */
+/** Adds rate and remaining time to a backfill's counts. @param startedMs time at which the backfill started, Unix ms */
 export function measureBackfillProgress(
   done: Omit<BackfillProgress, 'registrationsPerS' | 'secondsLeft'>,
   startedMs: number,
@@ -46,7 +46,7 @@ export function createBackfillProgressLog(log: Logger): (now: BackfillProgress) 
 
 /** Callbacks of the workers that read chains. */
 export interface IndexerCallbacks {
-  /** Called once a worker has the state of its chain, so that this process can report the state. */
+  /** Called when a worker is created, so that this process can report the state of the worker's chain. */
   onStart(label: string, indexer: { readonly state: ChainState }): void
   /** Called after a step that read new blocks. @param isNews true if entries, messages or payments may have changed */
   onAdvance(isNews: boolean): void

@@ -45,7 +45,7 @@ interface NetworkChainSources {
 
 export interface NetworkIndexRun {
   readonly network: Network
-  /** The chains' states in this process. Null while another process leads. */
+  /** The chains' states in this process. Null while this process does not lead. */
   states(): ChainState[] | null
   /** Resolves when the run has ended, after the context's abort signal. */
   done: Promise<void>
@@ -100,9 +100,9 @@ export function runIndexers(
 const WRITE_STATES_EVERY_MS = 2_000
 
 /**
- * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` wakes the
- * worker at once after a change that affects quotes, and after a chain's first answer, for which a starting daemon
- * waits.
+ * Creates a worker that stores the chains' states at intervals, for processes that do not index. `onAdvance` makes the
+ * worker store them immediately after a change that affects quotes, and after a chain's first answer, for which a
+ * starting daemon waits.
  */
 function createStateWriter({ pool, network }: LeaderContext, states: () => ChainState[]) {
   const notify = createLoopWaker()

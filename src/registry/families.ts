@@ -47,16 +47,16 @@ export const SOLANA = {
 
 const FAMILIES = { evm: EVM, solana: SOLANA }
 export type ChainFamilyKey = keyof typeof FAMILIES
-type KnownFamily = (typeof FAMILIES)[ChainFamilyKey]
-/** Properties of every chain family. */
-export const CHAIN_FAMILY_PROPERTIES: readonly KnownFamily[] = Object.values(FAMILIES)
+type KnownChainFamily = (typeof FAMILIES)[ChainFamilyKey]
+/** All chain families. */
+export const CHAIN_FAMILY_PROPERTIES: readonly KnownChainFamily[] = Object.values(FAMILIES)
 
 /** Families with one label for all chains. The label is also the key of the family's section in the chains file. */
 export const LABELLED_FAMILIES = CHAIN_FAMILY_PROPERTIES.filter((family) => family.label !== null)
 export type LabelledFamilyKey = (typeof LABELLED_FAMILIES)[number]['key']
 
 /** Family of the chain with a label. A label that is not the label of a family is an EIP-155 id. */
-export const familyOfLabel = (label: string): KnownFamily =>
+export const familyOfLabel = (label: string): KnownChainFamily =>
   CHAIN_FAMILY_PROPERTIES.find((family) => family.label === label) ?? EVM
 
 /** True if a network can have a chain with the label. A family's label, such as `solana`, is on both networks. */

@@ -51,11 +51,11 @@ export const UNFINISHED_JOB_STATES = (Object.keys(JOB_STATE) as JobState[]).filt
  * Park reason of a payment whose bid alone exceeds the hub's limit of deliveries per day. The hub's owner can raise it.
  */
 export const PARKED_ABOVE_DELIVERY_LIMIT = 'above_deliver_limit'
-/** Reason of a job that waits because its signer's balance is too low. */
+/** Failure of a job that waits because its signer's balance is too low. */
 export const WAITS_FOR_FUNDS = 'insufficient_funds'
-/** Reason of a job whose transaction no node takes, though its nonce is the next one. */
+/** Failure of a job whose transaction no node accepts, though its nonce is the next one. */
 export const REFUSED_BY_NODES = 'refused'
-/** Reason of a job that waits because the relayer has spent its daily maximum on the chain. */
+/** Failure of a job that waits because the relayer has spent its daily maximum on the chain. */
 export const WAITS_FOR_DAILY_CAP = 'daily_cap'
 /** Park reason of a payment that is worth less than its refusal costs. Its payer can reclaim it. */
 export const PARKED_BELOW_REFUSAL_COST = 'below_refusal_cost'
@@ -64,7 +64,7 @@ export const PARKED_BELOW_REFUSAL_COST = 'below_refusal_cost'
 export type ParkReason =
   /** An operator parked the job. */
   | 'operator'
-  /** Value and gas burnt leave nothing of the job's cap. */
+  /** The value of the call and the gas fees paid so far use up the job's spending cap. */
   | 'spend_cap'
   /** A transaction that is not the job's has used the job's nonce. */
   | 'nonce_taken'
@@ -116,7 +116,7 @@ export interface EvmJobTx {
   maxPriorityFeePerGas: bigint
   /** Head of the chain when a node last accepted the transaction. Null before, and after a reorg removed its block. */
   sentBlock: number | null
-  /** True after the nodes refused the transaction with the next nonce, until one of them takes it. */
+  /** True after the nodes refused the transaction though its nonce is the next one. False once a node accepts it. */
   isRejected: boolean
 }
 
@@ -143,7 +143,7 @@ export interface JobProgress<Tx extends JobTx = JobTx> {
   nonce: number | null
   /** Transactions at this nonce, oldest first. On Solana at most one. */
   txs: readonly Tx[]
-  /** Transaction that was mined, with its block. Kept once the job is confirmed. */
+  /** Mined transaction, with its block number. Null where none is known. Kept once the job is confirmed. */
   included: { hash: Hex; block: number } | null
   /** Number of failed attempts. The pause before the next attempt grows with it. */
   failures: number

@@ -7,7 +7,7 @@ const HASH_BYTES = 32
  * Reads the running hashes that are stored with a chain's cursor, by contract address in hex.
  * @param parentHash hash of the last block before the cursor
  * @param stored hash of the block as of which the running hashes are, then each contract's address and running hash
- * @returns empty if the running hashes are as of another block than `parentHash`
+ * @returns empty if none are stored, or if they are as of another block than `parentHash`
  */
 export function storedRunningHashes(parentHash: Buffer, stored: Buffer | null) {
   const hashes = new Map<string, Buffer>()

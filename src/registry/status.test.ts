@@ -13,12 +13,12 @@ import {
   type UnconfirmedBid,
 } from './status.js'
 
-const NOW = 1_000_000_000
-const FEW: Confirmations = { have: 1, need: 2 }
-const ENOUGH: Confirmations = { have: 5, need: 2 }
+const NOW_MS = 1_000_000_000
+const TOO_FEW_CONFIRMATIONS: Confirmations = { have: 1, need: 2 }
+const ENOUGH_CONFIRMATIONS: Confirmations = { have: 5, need: 2 }
 
 const input = (change: Partial<TxStatusInput> = {}): TxStatusInput => ({
-  nowMs: NOW,
+  nowMs: NOW_MS,
   journal: [],
   tail: [],
   tailConfirmations: null,
@@ -31,7 +31,7 @@ const won = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({
   name,
   outcome: 'won',
 })
-const LOST = { status: 'lost_bid', reason: 'name_taken' } as const
+const LOST_STATUS = { status: 'lost_bid', reason: 'name_taken' } as const
 const lost = (logIndex: number, name = `n${logIndex}`): JournalledBid => ({
   logIndex,
   name,
@@ -47,18 +47,18 @@ const mined = (change: Partial<Extract<ChainTxState, { state: 'mined' }>>): Chai
   state: 'mined',
   succeeded: true,
   isRegistration: true,
-  confirmations: FEW,
+  confirmations: TOO_FEW_CONFIRMATIONS,
   isConfirmed: false,
   ...change,
 })
 const tracked = (change: Partial<TrackedTxState> = {}): TrackedTxState => ({
-  lastSeenMs: NOW,
+  lastSeenMs: NOW_MS,
   verdict: null,
   ...change,
 })
-const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW - ms }) })
-const PENDING = { status: 'pending', confirmations: FEW } as const
-const REVERTED = { succeeded: false, isRegistration: false }
+const unseenFor = (ms: number) => ({ tracked: tracked({ lastSeenMs: NOW_MS - ms }) })
+const PENDING_STATUS = { status: 'pending', confirmations: TOO_FEW_CONFIRMATIONS } as const
+const REVERTED_TX = { succeeded: false, isRegistration: false }
 /** Names in the form of a response. */
 const named = <T extends string>(outcomes: Readonly<Record<string, T>>) =>
   Object.entries(outcomes).map(([name, outcome]) => ({ name, outcome }))
@@ -79,19 +79,19 @@ describe('status of a hub transaction', () => {
     ['in a mempool', { seen: { state: 'mempool' } }, { status: 'pending' }],
     [
       'in a mempool again after long',
-      { seen: { state: 'mempool' }, ...unseenFor(NOW) },
+      { seen: { state: 'mempool' }, ...unseenFor(NOW_MS) },
       { status: 'pending' },
     ],
-    ['mined, too few confirmations', { seen: mined({}) }, PENDING],
+    ['mined, too few confirmations', { seen: mined({}) }, PENDING_STATUS],
     [
       'mined and confirmed, the indexer not there yet',
-      { seen: mined({ isConfirmed: true, confirmations: ENOUGH }) },
-      { status: 'pending', confirmations: ENOUGH },
+      { seen: mined({ isConfirmed: true, confirmations: ENOUGH_CONFIRMATIONS }) },
+      { status: 'pending', confirmations: ENOUGH_CONFIRMATIONS },
     ],
     [
       'in the tail, its first name leading',
-      { tail: [tail(9, false), tail(4, true)], tailConfirmations: FEW },
-      { ...PENDING, step: 'leading', names: named({ n4: 'leading', n9: 'behind' }) },
+      { tail: [tail(9, false), tail(4, true)], tailConfirmations: TOO_FEW_CONFIRMATIONS },
+      { ...PENDING_STATUS, step: 'leading', names: named({ n4: 'leading', n9: 'behind' }) },
     ],
     [
       'in the tail, its first name behind',
@@ -99,11 +99,11 @@ describe('status of a hub transaction', () => {
       { status: 'pending', step: 'behind', names: named({ n4: 'behind', n9: 'leading' }) },
     ],
     ['confirmed, won', { journal: [won(4)] }, { status: 'finalized', names: named({ n4: 'won' }) }],
-    ['confirmed, lost', { journal: [lost(4)] }, { ...LOST, names: named({ n4: 'lost' }) }],
+    ['confirmed, lost', { journal: [lost(4)] }, { ...LOST_STATUS, names: named({ n4: 'lost' }) }],
     [
       'confirmed, the lowest log index decides',
       { journal: [won(12), lost(4), won(7)] },
-      { ...LOST, names: named({ n4: 'lost', n7: 'won', n12: 'won' }) },
+      { ...LOST_STATUS, names: named({ n4: 'lost', n7: 'won', n12: 'won' }) },
     ],
     [
       'confirmed, refused',
@@ -115,13 +115,13 @@ describe('status of a hub transaction', () => {
       { journal: [{ logIndex: 4, name: 'n4', outcome: 'refused' }] },
       { status: 'invalid', names: named({ n4: 'refused' }) },
     ],
-    ['reverted, unconfirmed', { seen: mined(REVERTED) }, PENDING],
+    ['reverted, unconfirmed', { seen: mined(REVERTED_TX) }, PENDING_STATUS],
     [
       'reverted',
-      { seen: mined({ ...REVERTED, isConfirmed: true }) },
+      { seen: mined({ ...REVERTED_TX, isConfirmed: true }) },
       { status: 'invalid', reason: 'reverted' },
     ],
-    ['not a registration, unconfirmed', { seen: mined({ isRegistration: false }) }, PENDING],
+    ['not a registration, unconfirmed', { seen: mined({ isRegistration: false }) }, PENDING_STATUS],
     [
       'not a registration',
       { seen: mined({ isRegistration: false, isConfirmed: true }) },
@@ -134,7 +134,7 @@ describe('status of a hub transaction', () => {
     ],
     [
       'invalid long ago and forgotten by the node',
-      { nowMs: NOW * 9, tracked: tracked({ verdict: 'reverted' }) },
+      { nowMs: NOW_MS * 9, tracked: tracked({ verdict: 'reverted' }) },
       { status: 'invalid', reason: 'reverted' },
     ],
   ])('%s', (_, change, answer) => {
@@ -147,16 +147,16 @@ describe('status of a transaction on another chain', () => {
   const waiting: PacketOutcome = { state: 'under_way', failure: null }
   const packet = (change: Partial<SentPacket> = {}): SentPacket => ({
     logIndex: 2,
-    source: { isConfirmed: true, confirmations: ENOUGH },
+    source: { isConfirmed: true, confirmations: ENOUGH_CONFIRMATIONS },
     names: ['n4', 'n5'],
     hub: waiting,
     ...change,
   })
-  const unconfirmed = { isConfirmed: false, confirmations: FEW }
+  const unconfirmed = { isConfirmed: false, confirmations: TOO_FEW_CONFIRMATIONS }
   const inTail = (...bids: UnconfirmedBid[]): PacketOutcome => ({
     state: 'tail',
     bids,
-    confirmations: FEW,
+    confirmations: TOO_FEW_CONFIRMATIONS,
     hubTx: HUB_TX,
   })
   const inJournal = (...bids: JournalledBid[]): PacketOutcome => ({
@@ -174,12 +174,12 @@ describe('status of a transaction on another chain', () => {
     [
       'unconfirmed on its chain',
       [packet({ source: unconfirmed })],
-      { ...PENDING, names: names('pending', 'pending') },
+      { ...PENDING_STATUS, names: names('pending', 'pending') },
     ],
     [
       'unconfirmed on its chain, already failing to be delivered',
       [packet({ source: unconfirmed, hub: { state: 'under_way', failure: 'paused' } })],
-      { ...PENDING, names: names('pending', 'pending') },
+      { ...PENDING_STATUS, names: names('pending', 'pending') },
     ],
     ['confirmed on its chain', [packet()], bridging],
     [
@@ -193,7 +193,7 @@ describe('status of a transaction on another chain', () => {
       {
         status: 'bridging',
         step: 'leading',
-        confirmations: FEW,
+        confirmations: TOO_FEW_CONFIRMATIONS,
         names: names('leading', 'behind'),
         hubTx: HUB_TX,
       },
@@ -204,7 +204,7 @@ describe('status of a transaction on another chain', () => {
       {
         status: 'pending',
         step: 'behind',
-        confirmations: FEW,
+        confirmations: TOO_FEW_CONFIRMATIONS,
         names: names('behind', 'leading'),
         hubTx: HUB_TX,
       },
@@ -212,22 +212,27 @@ describe('status of a transaction on another chain', () => {
     [
       'executed on the hub, none of its bids in sight',
       [packet({ hub: inTail() })],
-      { ...bridging, confirmations: FEW, hubTx: HUB_TX },
+      { ...bridging, confirmations: TOO_FEW_CONFIRMATIONS, hubTx: HUB_TX },
     ],
     [
       'executed on the hub, none of its bids in sight, with the confirmations of its own chain until those are enough',
-      [packet({ source: { isConfirmed: false, confirmations: ENOUGH }, hub: inTail() })],
+      [
+        packet({
+          source: { isConfirmed: false, confirmations: ENOUGH_CONFIRMATIONS },
+          hub: inTail(),
+        }),
+      ],
       {
         status: 'pending',
         names: names('pending', 'pending'),
-        confirmations: ENOUGH,
+        confirmations: ENOUGH_CONFIRMATIONS,
         hubTx: HUB_TX,
       },
     ],
     [
       'refused on the hub, unconfirmed',
       [packet({ names: [], hub: inTail() })],
-      { status: 'bridging', confirmations: FEW, hubTx: HUB_TX },
+      { status: 'bridging', confirmations: TOO_FEW_CONFIRMATIONS, hubTx: HUB_TX },
     ],
     [
       'won',
@@ -237,7 +242,7 @@ describe('status of a transaction on another chain', () => {
     [
       'lost its first name',
       [packet({ hub: inJournal(won(5), lost(4)) })],
-      { ...LOST, names: names('lost', 'won'), hubTx: HUB_TX },
+      { ...LOST_STATUS, names: names('lost', 'won'), hubTx: HUB_TX },
     ],
     [
       'decided on the hub while unconfirmed on its chain',
@@ -261,14 +266,14 @@ describe('status of a transaction on another chain', () => {
       [packet({ names: [], hub: inJournal() })],
       { status: 'invalid', reason: 'message_refused', hubTx: HUB_TX },
     ],
-    ['a withdrawal, unconfirmed', [packet({ names: null, source: unconfirmed })], PENDING],
+    ['a withdrawal, unconfirmed', [packet({ names: null, source: unconfirmed })], PENDING_STATUS],
     [
       'a withdrawal before a message that is refused: the one that was meant to register decides',
       [
         packet({ logIndex: 1, names: null }),
         packet({ logIndex: 2, names: [], source: unconfirmed }),
       ],
-      PENDING,
+      PENDING_STATUS,
     ],
     [
       'a withdrawal, and a message that is refused',
@@ -300,12 +305,12 @@ describe('status of a transaction on another chain', () => {
         packet({ logIndex: 6, names: ['n4'], hub: inJournal(lost(40, 'n4')) }),
         packet({ logIndex: 9, names: ['n5'], hub: inJournal(won(31, 'n5')) }),
       ],
-      { ...LOST, names: names('lost', 'won'), hubTx: HUB_TX },
+      { ...LOST_STATUS, names: names('lost', 'won'), hubTx: HUB_TX },
     ],
     [
       'a payment that keeps to no quote of ours, unconfirmed',
       [packet({ names: ['n4'], refusal: 'quote_mismatch', source: unconfirmed })],
-      { ...PENDING, names: names('pending') },
+      { ...PENDING_STATUS, names: names('pending') },
     ],
     ...(['quote_mismatch', 'reclaimed'] as const).map(
       (reason): [string, SentPacket[], Record<string, unknown>] => [

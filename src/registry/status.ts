@@ -5,7 +5,7 @@ import type { BidOutcome } from './journal/bid.js'
 /**
  * Status of a registration transaction. finalized, lost_bid and invalid never change, unless an operator begins a new
  * generation of the journal by `journal rewind` or `journal restored`. An `invalid` that rests on a stored verdict
- * gives way to confirmed bids and payments: one lying node may have caused it.
+ * ends once bids or payments of the transaction are confirmed: one lying node may have caused the verdict.
  */
 export type RegistrationStatus =
   | 'not_found'
@@ -54,6 +54,7 @@ export interface UnconfirmedBid {
 export interface Confirmations {
   /** Number of blocks on top of the transaction's block: head − block. */
   have: number
+  /** Number of such blocks at which the chain counts the block as confirmed. */
   need: number
 }
 
@@ -118,7 +119,9 @@ export interface HubCredit {
 export type PaymentMoneyState =
   /** Neither the payer nor the recipient has the money yet. */
   | 'held'
-  /** Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out, or to be collected. */
+  /**
+   * Returned to the payer: on EVM chains as a credit in the payments contract, on Solana paid out, or to be collected.
+   */
   | 'refused'
   /** The payment is worth less than its refusal costs, so its payer has to reclaim it. */
   | 'reclaim'
@@ -149,9 +152,11 @@ export interface CommunityNamePayment {
 
 export interface TxStatusInput {
   nowMs: number
-  /** Bids of a transaction on the hub, and the hub's debt for them. */
+  /** Confirmed bids of a transaction on the hub. */
   journal: readonly JournalledBid[]
+  /** The hub's debt for these bids. */
   credit?: HubCredit | null
+  /** Unconfirmed bids of a transaction on the hub. */
   tail: readonly UnconfirmedBid[]
   /** Confirmations of the first bid in `tail`. */
   tailConfirmations: Confirmations | null
@@ -203,7 +208,7 @@ const STATUS_BY_OUTCOME: Record<BidOutcome, RegistrationStatus> = {
 
 /**
  * Status of a transaction. Its first name decides: the bid with the lowest log index, or the first message that asks
- * for a name. Confirmed bids and decided messages come before a stored verdict, and the verdict before everything else.
+ * for a name. Confirmed bids and decided messages come before a stored verdict, and the verdict before other evidence.
  * A confirmed outcome on the hub counts even while the source transaction is unconfirmed. A transaction without bids
  * and messages is decided by its first payment for a community name.
  *

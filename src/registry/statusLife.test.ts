@@ -13,8 +13,8 @@ import {
   type TrackedTxState,
 } from './status.js'
 
-const NOW = 1_000_000_000
-const FEW: Confirmations = { have: 1, need: 2 }
+const NOW_MS = 1_000_000_000
+const TOO_FEW_CONFIRMATIONS: Confirmations = { have: 1, need: 2 }
 
 /**
  * The life of a transaction as the daemon can observe it. Each step adds to the known facts. Unconfirmed facts may be
@@ -42,7 +42,7 @@ interface Life {
 }
 
 function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[] {
-  let nowMs = NOW
+  let nowMs = NOW_MS
   let seen: ChainTxState['state'] = 'unknown'
   let isConfirmed = false
   let isIndexed = false
@@ -83,11 +83,16 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
     const own = nature === 'spoke'
     if (hub === 'journal') return { state: 'journal', bids: own ? bids : [], hubTx }
     if (hub === 'tail')
-      return { state: 'tail', bids: own ? tailBids : [], confirmations: FEW, hubTx }
+      return {
+        state: 'tail',
+        bids: own ? tailBids : [],
+        confirmations: TOO_FEW_CONFIRMATIONS,
+        hubTx,
+      }
     return { state: 'under_way', failure: hub === 'failed' ? 'paused' : null }
   }
   const packets = (): SentPacket[] => {
-    const source = { isConfirmed, confirmations: FEW }
+    const source = { isConfirmed, confirmations: TOO_FEW_CONFIRMATIONS }
     if (nature === 'mispaid' && isIndexed)
       return [{ logIndex: 0, source, names: ['n0'], refusal: 'quote_mismatch', hub: outcome() }]
     if (!isSpoke || !isIndexed) return []
@@ -101,7 +106,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
       : bids.map(({ logIndex, name, outcome }) => ({
           logIndex,
           name,
-          source: { isConfirmed, confirmations: FEW },
+          source: { isConfirmed, confirmations: TOO_FEW_CONFIRMATIONS },
           judgement: isDecided ? { outcome: outcome === 'won' ? 'registered' : 'lost' } : null,
           refund: isDecided && outcome === 'lost' ? 'held' : null,
           outcome: null,
@@ -113,7 +118,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
       nowMs,
       journal: onHub && isConfirmed ? bids : [],
       tail: onHub && !isConfirmed ? tailBids : [],
-      tailConfirmations: FEW,
+      tailConfirmations: TOO_FEW_CONFIRMATIONS,
       packets: packets(),
       paidNames: paidNames(),
       seen:
@@ -122,7 +127,7 @@ function live({ nature, outcomes }: Life, steps: readonly Step[]): StatusAnswer[
               state: seen,
               succeeded: nature !== 'reverted',
               isRegistration: isOurs,
-              confirmations: FEW,
+              confirmations: TOO_FEW_CONFIRMATIONS,
               isConfirmed,
             }
           : { state: seen },

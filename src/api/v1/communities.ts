@@ -8,7 +8,7 @@ import { REGISTRATION_PROBLEMS } from '../../registry/community/registration.js'
 import {
   communityPriceSchema,
   communityRulesInputCodec,
-  communityRulesPartsSchema,
+  communityRulesFieldsSchema,
   NATIVE_COIN,
 } from '../../registry/community/rules.js'
 import { familyOfLabel, isChainLabelOfNetwork } from '../../registry/families.js'
@@ -37,7 +37,7 @@ import { CHAIN_CALL_PRICE, chargeForListItems, SEVERAL_STATEMENTS_PRICE } from '
 import { requireName } from '../names/names.js'
 import { addressSchema, nameSchema, pageQuerySchema, walletNameSchema } from './schemas.js'
 
-const CommunitySchema = communityRulesPartsSchema.extend({ name: z.string() }).openapi('Community')
+const CommunitySchema = communityRulesFieldsSchema.extend({ name: z.string() }).openapi('Community')
 
 const RULES_BOUND = 'rule: 20, 20, and 1,000 of all requirements together'
 const RULES_BOUNDS = {

@@ -3,7 +3,7 @@ import {
   type AirdropTree,
   airdropLeaf,
   buildAirdropTree,
-  MAX_LEAVES,
+  MAX_AIRDROP_ACCOUNTS,
 } from '../../registry/airdrop/tree.js'
 import { addressToWord } from '../../registry/primitives/address.js'
 import type { Network } from '../../registry/primitives/network.js'
@@ -90,9 +90,9 @@ export async function loadAirdrop(
 
 function totalOf(rows: readonly AccountAllocation[]): bigint {
   if (rows.length === 0) throw new AirdropError('The file has no rows.')
-  if (rows.length > MAX_LEAVES)
+  if (rows.length > MAX_AIRDROP_ACCOUNTS)
     throw new AirdropError(
-      `The file has ${rows.length.toLocaleString('en-US')} accounts; an airdrop has at most ${MAX_LEAVES.toLocaleString('en-US')}.`,
+      `The file has ${rows.length.toLocaleString('en-US')} accounts; an airdrop has at most ${MAX_AIRDROP_ACCOUNTS.toLocaleString('en-US')}.`,
     )
   const total = rows.reduce((sum, { amount }) => sum + amount, 0n)
   if (total >> 256n !== 0n)

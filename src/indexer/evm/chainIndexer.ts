@@ -53,7 +53,7 @@ import {
   ALL_UNCONFIRMED_ROWS,
   firstWritableBlocks,
   lastBlockAsTail,
-  type ReplacedRows,
+  type RowKindsToReplace,
   rowsToReplace,
   writeBlocks,
 } from './write.js'
@@ -84,7 +84,7 @@ export class ChainIndexer {
   #minimumWei: bigint | null = null
   /**
    * Unconfirmed blocks above the cursor, equal to the blocks in the tables. Null if the tables may have other blocks:
-   * after a restart or a failed step, and in a backfill.
+   * after a restart, a failed step or a contradiction between nodes, and in a backfill.
    */
   #stored: readonly DecodedBlock[] | null = null
   /** The contracts' running hashes at the cursor. Null before they are verified, and after a failed step. */
@@ -204,8 +204,8 @@ export class ChainIndexer {
   }
 
   /**
-   * True if no running hash covers the chain's logs, and the blocks that are confirmed now were read by their hashes and
-   * are still on the chain. A range that is read by number may silently leave out their logs.
+   * True if no running hash covers the chain's logs, and the blocks that are confirmed now were read by their hashes
+   * and are still on the chain. A range that is read by number may silently leave out their logs.
    */
   async #hasReadByHash(confirmed: number): Promise<boolean> {
     const { chain } = this.#options
@@ -271,14 +271,14 @@ export class ChainIndexer {
     onProgress?.(measureBackfillProgress({ network, label, ...counts }, startedMs))
   }
 
-  /** The highest block that two nodes report as confirmed. All nodes are asked once one of them reports a new block. */
+  /** The highest block that two nodes (or the only node) report as confirmed. Asks all once one has a new block. */
   async #confirmedBy(first: ChainHeads): Promise<ConfirmedHead> {
     const { chain, row } = this.#options
     if (first.confirmed < row.nextBlock) return this.#confirmedBefore(first)
     return readConfirmedBlock(chain, first)
   }
 
-  /** The last block that two nodes reported as confirmed before. A confirmed block never becomes unconfirmed. */
+  /** The last block that counted as confirmed in earlier steps. A confirmed block never becomes unconfirmed. */
   #confirmedBefore(first: ConfirmedHead): ConfirmedHead {
     const { nextBlock, parentHash } = this.#options.row
     const confirmed = parentHash ? nextBlock - 1 : Math.min(first.confirmed, nextBlock - 1)
@@ -362,7 +362,7 @@ export class ChainIndexer {
     at: 'backfill' | 'follow',
     proved: readonly AgreedAnswer<CheckedLogRange>[],
     extension: TailChange | null,
-    replaced: ReplacedRows,
+    replaced: RowKindsToReplace,
   ): Promise<void> {
     const { chain, row } = this.#options
     const trust = proved.map((range) => trustBasisOfRange(chain, range)).at(-1)

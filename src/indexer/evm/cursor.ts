@@ -9,8 +9,9 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /**
- * Number of consecutive checks, and their least duration, that must find the cursor's block replaced before indexing of
- * the chain halts: a few wrong answers may be transient.
+ * Consecutive checks that must find the cursor's block replaced before indexing of the chain halts: their number, and
+ * the minimum time from the first to the last, ms. A few wrong answers may be transient. The cursor's block is the last
+ * block before the cursor.
  */
 export const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
@@ -23,8 +24,8 @@ export class DeepReorgError extends Error {
 
 /**
  * True if the cursor's block has been replaced: every node that has a block at the cursor's height has another block
- * there. Where two nodes are configured, two nodes must have another block: a single node on another fork is no reason
- * to halt the chain.
+ * there. Where several nodes are configured, at least two must have another block: a single node on another fork is no
+ * reason to halt the chain. False before the first confirmed block.
  * @throws ChainUnavailableError
  */
 export async function isCursorReplaced(
@@ -32,7 +33,7 @@ export async function isCursorReplaced(
   { parentHash, nextBlock }: Pick<ChainRow, 'parentHash' | 'nextBlock'>,
 ): Promise<boolean> {
   if (!parentHash) return false
-  return isReplaced(chain, await readHashesOfNodes(chain, nextBlock - 1), parentHash)
+  return isCursorBlockReplaced(chain, await readHashesOfNodes(chain, nextBlock - 1), parentHash)
 }
 
 /**
@@ -52,11 +53,16 @@ export async function throwForkBelowCursor(
   )
 }
 
-const isReplaced = ({ config }: EvmChain, hashes: readonly string[], parentHash: Buffer): boolean =>
+const isCursorBlockReplaced = (
+  { config }: EvmChain,
+  hashes: readonly string[],
+  parentHash: Buffer,
+): boolean =>
   hashes.length >= Math.min(2, config.rpcUrls.length) && !hashes.includes(toHex(parentHash))
 
 /**
- * True if some node has the cursor's block, and no node has another block at its height.
+ * True if some node has the cursor's block, and no node has another block at its height. Also true before the first
+ * confirmed block.
  * @throws ChainUnavailableError
  */
 export async function isCursorOnChain(
@@ -74,9 +80,9 @@ const readHashesOfNodes = async ({ rpc }: EvmChain, block: number): Promise<stri
   )
 
 /**
- * Checks that the chain still has the cursor's block. The chain halts only if all nodes have another block. A local
- * chain that restarted from an older state may have lost the block. Then the cursor moves back, as far as no
- * journal entry is affected.
+ * Checks that the chain still has the cursor's block. A chain counts as reorged only if all nodes have another block. A
+ * local chain that restarted from an older state may have lost the block. Then the cursor moves back, unless a journal
+ * entry is above the block to which it would move.
  * @throws DeepReorgError, ChainUnavailableError; Error where too few nodes have a block at that height
  */
 export async function assertCursorOnChain(
@@ -91,7 +97,7 @@ export async function assertCursorOnChain(
   if (header?.hash === toHex(parentHash)) return
   const hashes = await readHashesOfNodes(chain, row.nextBlock - 1)
   if (hashes.includes(toHex(parentHash))) return
-  if (!isReplaced(chain, hashes, parentHash))
+  if (!isCursorBlockReplaced(chain, hashes, parentHash))
     throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
   if (chain.config.local && (await restoreLocalCursor(pool, chain, row, epoch))) return
   const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `

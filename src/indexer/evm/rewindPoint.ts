@@ -9,11 +9,11 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { findNewestCommonBlock } from './cursor.js'
 
 /**
- * Checks the target of a rewind against the chain: chain and database must have the same block before the target.
- * Otherwise the next step halts the chain again.
+ * Checks the target of a rewind against the chain: chain and database must have the same block before the target, as
+ * far as its hash is still stored. Otherwise the next step halts the chain again.
  * @param block first block that the rewind removes
- * @throws Error with one sentence that names a possible block; errors of `readLastConfirmedHashes`
- * and `readAgreedHeader`
+ * @throws Error with one sentence that names a possible block; errors of `readLastConfirmedHashes` and
+ * `readAgreedHeader`
  */
 export async function checkRewindTarget(
   pool: pg.Pool,

@@ -33,7 +33,7 @@ export interface TailChange {
  * Compares the chain's head with the unconfirmed blocks (the tail) and reads new blocks from one node. Checks every
  * block's parent. Only another hash at a known height is a reorg.
  * @param maxBlocks maximum number of new blocks: a small read succeeds more often
- * @returns null when there is nothing new: the head is known, or is below a known block (a slow node)
+ * @returns null when there is nothing new: the head is a known block, or a slow node's head is below the cursor
  * @throws DeepReorgError when the fork begins below the cursor; ChainUnavailableError, RpcError
  */
 export async function readNewBlocks(

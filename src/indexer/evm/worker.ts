@@ -126,7 +126,7 @@ export function evmIndexerWorker(
 }
 
 /**
- * Blocks of configured minimum bids that are missing from the journal, or have another value in the journal. A rewind
+ * Blocks before the cursor whose configured minimum bid is not in the journal, or is there with another value. A rewind
  * to such a block applies the minimum bid.
  */
 export async function findUnappliedMinimumBids(

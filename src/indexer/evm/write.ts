@@ -40,7 +40,7 @@ export function firstWritableBlocks(blocks: readonly DecodedBlock[]): readonly D
  * Writes the rows of confirmed logs outside the journal, in one pipeline: messages, receipts, credits, payments and
  * their outcomes. Deletes the unconfirmed rows before the new cursor, which are confirmed now or of another fork.
  */
-function writeConfirmed(
+function writeRowsOfConfirmedLogs(
   db: Queryable,
   { row, chain: { role } }: ChainIndexerOptions,
   { to, logs, isKnownEmpty }: { to: ChainCursor; logs: DecodedLogs; isKnownEmpty: boolean },
@@ -69,11 +69,11 @@ interface BlocksToWrite {
   to: ChainCursor | null
   /** Logs of the blocks that are confirmed now. */
   confirmed: DecodedLogs
-  replaced: ReplacedRows
+  replaced: RowKindsToReplace
 }
 
 /** For each kind of unconfirmed rows: whether the tables may have such rows, so that a write deletes them. */
-export interface ReplacedRows {
+export interface RowKindsToReplace {
   /** Rows of the blocks that are confirmed now. */
   ofConfirmed: boolean
   /** Rows of blocks from the extension's `dropFrom` on. */
@@ -81,7 +81,7 @@ export interface ReplacedRows {
 }
 
 /** For a write after a restart, a failure or a backfill: the tables may have any unconfirmed rows. */
-export const ALL_UNCONFIRMED_ROWS: ReplacedRows = { ofConfirmed: true, ofDropped: true }
+export const ALL_UNCONFIRMED_ROWS: RowKindsToReplace = { ofConfirmed: true, ofDropped: true }
 
 /**
  * Kinds of unconfirmed rows that a write has to delete.
@@ -93,7 +93,7 @@ export const rowsToReplace = (
   stored: readonly DecodedBlock[] | null,
   kept: readonly DecodedBlock[],
   confirmed: number,
-): ReplacedRows =>
+): RowKindsToReplace =>
   stored
     ? {
         ofConfirmed: kept.slice(0, confirmed).some(hasRows),
@@ -114,8 +114,8 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
   const { stages } = chain
   const { at, to, confirmed: logs, extension, replaced } = write
   return inPipelinedTransaction(pool, {
-    // reads the rows under the journal's lock, which the writer of unconfirmed bids takes too: so signed changes that
-    // were committed before a bid was stored are included
+    // The rows are read under the journal's lock. The write of a bid as unconfirmed took the same lock, so every signed
+    // change that was committed before it is in these rows.
     reads: (db) => [
       lockJournalHead(db, row.network, epoch),
       to ? findRowsOfEntries(db, row.network, logs.entries) : Promise.resolve(undefined),
@@ -129,9 +129,11 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
       const others = (db: Queryable): Promise<unknown>[] => [
         ...(to ? [moveChainCursor(db, row, to)] : []),
         ...(to && decided
-          ? writeConfirmed(db, options, { to, logs, isKnownEmpty: !replaced.ofConfirmed })
+          ? writeRowsOfConfirmedLogs(db, options, { to, logs, isKnownEmpty: !replaced.ofConfirmed })
           : []),
-        ...(extension ? writeExtension(db, options, { ...write, minimumWei, extension }) : []),
+        ...(extension
+          ? writeNewUnconfirmedBlocks(db, options, { ...write, minimumWei, extension })
+          : []),
         notifyBlock(db, row.network),
         commit(db),
       ]
@@ -145,7 +147,7 @@ export function writeBlocks(options: ChainIndexerOptions, write: BlocksToWrite):
 /**
  * Writes the new unconfirmed blocks (the tail) and the entries, messages and payments in their logs, in one pipeline.
  */
-function writeExtension(
+function writeNewUnconfirmedBlocks(
   db: Queryable,
   { chain: { role, config }, row }: ChainIndexerOptions,
   { at, extension, minimumWei, to, replaced }: BlocksToWrite & { extension: TailChange },

@@ -18,19 +18,19 @@ function eventOf(kind: string, sequence = 1): Buffer {
 }
 
 /** What a node returns for a transaction: its event, or a transaction without events. */
-interface Shown {
+interface ShownTx {
   event?: Buffer
   slot?: number
 }
 interface NodeAnswers {
   /** Transactions by signature. The node does not have any others. */
-  has: Record<string, Shown | 'unshown'>
+  has: Record<string, ShownTx | 'unshown'>
   head?: number
   headMs?: number
   oldest?: number
 }
 
-const VERSION = new NodeError({
+const VERSION_ERROR = new NodeError({
   code: -32_015,
   message: 'Transaction version (1) is not supported',
 })
@@ -47,7 +47,7 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswe
     const shown = has[signature]
     if (!shown) return null as T
     if (shown === 'unshown')
-      throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
+      throw new RpcError('refused', VERSION_ERROR.message, null, { cause: VERSION_ERROR })
     const { event, slot = SLOT } = shown
     const innerInstructions = event
       ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }]
@@ -58,7 +58,7 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswe
 }
 
 /** Takes listed transactions from some nodes, in their order. */
-async function take(
+async function takeFromNodes(
   answers: readonly (NodeAnswers | RpcCall)[],
   signatures = ['a'],
   taken: ListedDecodedTransaction[] = [],
@@ -86,15 +86,15 @@ async function take(
 const signaturesOf = (txs: readonly ListedDecodedTransaction[]) =>
   txs.map(({ signature }) => signature)
 
-const PAID = { event: eventOf('PaymentReclaimed') }
-const OTHER = { event: eventOf('PaymentReclaimed', 2) }
-const PLAIN = {}
-const ONE: NodeAnswers = { has: { a: PAID } }
-const ODD: NodeAnswers = { has: { a: OTHER } }
-const IDLE: NodeAnswers = { has: { a: PLAIN } }
-const NONE: NodeAnswers = { has: {} }
-const UNSHOWN: NodeAnswers = { has: { a: 'unshown' } }
-const CONTRADICT = 'contradict each other'
+const PAID_TX = { event: eventOf('PaymentReclaimed') }
+const OTHER_TX = { event: eventOf('PaymentReclaimed', 2) }
+const TX_WITHOUT_EVENTS = {}
+const NODE_WITH_TX: NodeAnswers = { has: { a: PAID_TX } }
+const NODE_WITH_OTHER_TX: NodeAnswers = { has: { a: OTHER_TX } }
+const NODE_WITHOUT_EVENTS: NodeAnswers = { has: { a: TX_WITHOUT_EVENTS } }
+const NODE_WITHOUT_TX: NodeAnswers = { has: {} }
+const NODE_WITH_UNSUPPORTED_TX: NodeAnswers = { has: { a: 'unshown' } }
+const CONTRADICTION_TEXT = 'contradict each other'
 
 it.concurrent.each([
   'RegistrationPaid',
@@ -105,35 +105,45 @@ it.concurrent.each([
 ])('a %s is accepted where two nodes show the same', async (kind) => {
   const one: NodeAnswers = { has: { a: { event: eventOf(kind) } } }
   const other: NodeAnswers = { has: { a: { event: eventOf(kind, 2) } } }
-  expect(await take([one!, one!])).toEqual(await take([one!]))
-  await expect(take([one!, other!]), 'another event').rejects.toThrow(CONTRADICT)
-  await expect(take([one!, IDLE!]), 'no event').rejects.toThrow(CONTRADICT)
-  await expect(take([one!, NONE!]), 'no transaction').rejects.toThrow(CONTRADICT)
+  expect(await takeFromNodes([one!, one!])).toEqual(await takeFromNodes([one!]))
+  await expect(takeFromNodes([one!, other!]), 'another event').rejects.toThrow(CONTRADICTION_TEXT)
+  await expect(takeFromNodes([one!, NODE_WITHOUT_EVENTS!]), 'no event').rejects.toThrow(
+    CONTRADICTION_TEXT,
+  )
+  await expect(takeFromNodes([one!, NODE_WITHOUT_TX!]), 'no transaction').rejects.toThrow(
+    CONTRADICTION_TEXT,
+  )
 })
 
 it.concurrent.each([
-  ['its slot', { has: { a: { ...PAID, slot: SLOT + 1 } } }],
-  ['whether it did anything, as the first', IDLE!],
+  ['its slot', { has: { a: { ...PAID_TX, slot: SLOT + 1 } } }],
+  ['whether it did anything, as the first', NODE_WITHOUT_EVENTS!],
 ])('contradicting answers about %s are refused', async (_, other) => {
-  await expect(take([ONE!, other]), 'the other second').rejects.toThrow(CONTRADICT)
-  await expect(take([other, ONE!]), 'the other first').rejects.toThrow(CONTRADICT)
+  await expect(takeFromNodes([NODE_WITH_TX!, other]), 'the other second').rejects.toThrow(
+    CONTRADICTION_TEXT,
+  )
+  await expect(takeFromNodes([other, NODE_WITH_TX!]), 'the other first').rejects.toThrow(
+    CONTRADICTION_TEXT,
+  )
 })
 
 it.concurrent.each([
-  ['says otherwise', ODD!],
-  ['shows nothing', IDLE!],
-  ['does not have what it lists', NONE!],
+  ['says otherwise', NODE_WITH_OTHER_TX!],
+  ['shows nothing', NODE_WITHOUT_EVENTS!],
+  ['does not have what it lists', NODE_WITHOUT_TX!],
 ])('of three one that %s is outvoted', async (_, odd) => {
-  const alone = await take([ONE!])
-  expect(await take([odd, ONE!, ONE!]), 'the first').toEqual(alone)
-  expect(await take([ONE!, odd, ONE!]), 'the second').toEqual(alone)
-  expect(await take([ONE!, ONE!, odd]), 'the third').toEqual(alone)
+  const alone = await takeFromNodes([NODE_WITH_TX!])
+  expect(await takeFromNodes([odd, NODE_WITH_TX!, NODE_WITH_TX!]), 'the first').toEqual(alone)
+  expect(await takeFromNodes([NODE_WITH_TX!, odd, NODE_WITH_TX!]), 'the second').toEqual(alone)
+  expect(await takeFromNodes([NODE_WITH_TX!, NODE_WITH_TX!, odd]), 'the third').toEqual(alone)
 })
 
 it.concurrent('a transaction that only one of three nodes lists delays nothing', async () => {
-  const honest = { has: { b: PAID } }
+  const honest = { has: { b: PAID_TX } }
   expect(
-    signaturesOf(await take([{ has: { a: PAID, b: PAID } }, honest, honest], ['a', 'b'])),
+    signaturesOf(
+      await takeFromNodes([{ has: { a: PAID_TX, b: PAID_TX } }, honest, honest], ['a', 'b']),
+    ),
   ).toEqual(['b'])
 })
 
@@ -141,42 +151,58 @@ it.concurrent.each<[string, NodeAnswers]>([
   ['came to a stop', { has: {}, head: SLOT - 1, headMs: Date.now() - 120_000 }],
   ['keeps but what is newer', { has: {}, oldest: SLOT + 1 }],
 ])('a node that %s has not answered: the payment waits for two', async (_, second) => {
-  await expect(take([ONE, second])).rejects.toThrow('two nodes have to')
-  expect(await take([ONE, second, ONE])).toEqual(await take([ONE]))
-  await expect(take([ONE, second, ODD])).rejects.toThrow(CONTRADICT)
+  await expect(takeFromNodes([NODE_WITH_TX, second])).rejects.toThrow('two nodes have to')
+  expect(await takeFromNodes([NODE_WITH_TX, second, NODE_WITH_TX])).toEqual(
+    await takeFromNodes([NODE_WITH_TX]),
+  )
+  await expect(takeFromNodes([NODE_WITH_TX, second, NODE_WITH_OTHER_TX])).rejects.toThrow(
+    CONTRADICTION_TEXT,
+  )
 })
 
 it.concurrent.each<[string, NodeAnswers]>([
   ['has not answered for a moment only', { has: {}, head: SLOT - 1, headMs: Date.now() }],
   ['has come to the slot', { has: {}, head: SLOT, headMs: Date.now() - 120_000 }],
 ])('a node that %s denies', async (_, second) => {
-  await expect(take([ONE!, second])).rejects.toThrow(CONTRADICT)
+  await expect(takeFromNodes([NODE_WITH_TX!, second])).rejects.toThrow(CONTRADICTION_TEXT)
 })
 
 it.concurrent('a transaction version that one node does not support is read from two others; without two it stays open', async () => {
-  const alone = await take([ONE])
-  await expect(take([UNSHOWN, ONE]), 'the first of two').rejects.toThrow('two nodes have to')
-  await expect(take([ONE, UNSHOWN]), 'the second of two').rejects.toThrow('two nodes have to')
-  expect(await take([UNSHOWN, ONE, ONE]), 'the first of three').toEqual(alone)
-  expect(await take([ONE, UNSHOWN, ONE]), 'the second of three').toEqual(alone)
-  expect(await take([UNSHOWN, UNSHOWN])).toEqual([])
+  const alone = await takeFromNodes([NODE_WITH_TX])
+  await expect(
+    takeFromNodes([NODE_WITH_UNSUPPORTED_TX, NODE_WITH_TX]),
+    'the first of two',
+  ).rejects.toThrow('two nodes have to')
+  await expect(
+    takeFromNodes([NODE_WITH_TX, NODE_WITH_UNSUPPORTED_TX]),
+    'the second of two',
+  ).rejects.toThrow('two nodes have to')
+  expect(
+    await takeFromNodes([NODE_WITH_UNSUPPORTED_TX, NODE_WITH_TX, NODE_WITH_TX]),
+    'the first of three',
+  ).toEqual(alone)
+  expect(
+    await takeFromNodes([NODE_WITH_TX, NODE_WITH_UNSUPPORTED_TX, NODE_WITH_TX]),
+    'the second of three',
+  ).toEqual(alone)
+  expect(await takeFromNodes([NODE_WITH_UNSUPPORTED_TX, NODE_WITH_UNSUPPORTED_TX])).toEqual([])
 })
 
-const BOTH: NodeAnswers = { has: { a: PAID, b: PAID } }
-const LIMITED: RpcCall = async (method, params) => {
+const NODE_WITH_TWO_TXS: NodeAnswers = { has: { a: PAID_TX, b: PAID_TX } }
+const RATE_LIMITED_NODE: RpcCall = async (method, params) => {
   if (method === 'getTransaction' && params[0] === 'b')
     throw new RpcError('rate_limited', 'HTTP 429', 1_500)
-  return nodeOf(BOTH)(method, params)
+  return nodeOf(NODE_WITH_TWO_TXS)(method, params)
 }
 
 it.concurrent.each<[string, (NodeAnswers | RpcCall)[]]>([
-  ['a node has not come to', [BOTH, ONE!]],
-  ['is limited', [LIMITED]],
+  ['a node has not come to', [NODE_WITH_TWO_TXS, NODE_WITH_TX!]],
+  ['is limited', [RATE_LIMITED_NODE]],
 ])(
   'what comes before one that %s is taken',
   async (_, nodes) => {
     const taken: ListedDecodedTransaction[] = []
-    await expect(take(nodes, ['a', 'b'], taken)).rejects.toThrow()
+    await expect(takeFromNodes(nodes, ['a', 'b'], taken)).rejects.toThrow()
     expect(signaturesOf(taken)).toEqual(['a'])
   },
   20_000,

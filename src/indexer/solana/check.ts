@@ -60,9 +60,9 @@ export interface TransactionReadOptions {
 }
 
 /**
- * Reads listed transactions in order, some at once, as two nodes return them where two are configured. Ends early when
- * the signal fires. Null stands for a transaction that the nodes do not have, or return only in a version that clusterd
- * does not support.
+ * Reads listed transactions in order, `TRANSACTIONS_AT_ONCE` in parallel. Where several nodes are configured, two have
+ * to return the same transaction. Ends early when the signal fires. Null stands for a transaction that the nodes do not
+ * have, or return only in a version that clusterd does not support.
  * @throws NodesDisagreeError where nodes contradict each other, or another error of `RpcNodes.agreed`, once all earlier
  * transactions were returned
  */
@@ -102,7 +102,7 @@ async function readAgreedTransaction(
         throw new MissingDataError(
           `getTransaction: ${signature} is listed in slot ${slot} but not there yet`,
         )
-      // null counts as an answer only of a node that still has this slot
+      // a node's null does not count if the node has pruned the slot, or has stopped before it
       if (tx === null) await assertNodeHasSlot(call, slot, commitment)
       return tx
     }
@@ -122,7 +122,8 @@ async function readAgreedTransaction(
 }
 
 /**
- * Checks that the node still has a slot.
+ * Checks that a node can have the transactions of a slot. A node that is only some seconds behind passes, because the
+ * read is repeated.
  * @throws MissingDataError where the node has pruned the slot, or stopped before it
  */
 async function assertNodeHasSlot(
@@ -143,8 +144,9 @@ async function assertNodeHasSlot(
 }
 
 /**
- * Reads the unconfirmed transactions of one node, oldest first.
- * @param until newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
+ * Reads the transactions of one node at Solana's commitment `confirmed` that follow the signature `until`, oldest
+ * first. For a chain that is read at `finalized` they are unconfirmed.
+ * @param until a node that does not know this signature lists everything down to `downToSlot`
  */
 export async function readUnconfirmedTransactions(
   call: RpcCall,
@@ -168,7 +170,7 @@ export async function readUnconfirmedTransactions(
   return (await Promise.all(read)).filter((tx) => tx !== null)
 }
 
-/** Identifies the payments of one program. */
+/** A program, and the keys that identify its payments with a quote of this installation. */
 export interface PaymentProgramIdentity extends QuotedProgram {
   /** The present and earlier keys under which this installation signs quotes. */
   quoteKeys: readonly Uint8Array[]
@@ -192,7 +194,7 @@ const paymentIdOf = (
     : communityPaymentId(genesisHash, programId, sequence)
 
 /** Fields that payments of both kinds have, in their stored form. */
-const commonFields = (
+const commonPaymentFields = (
   program: ProgramWithHoldingTime,
   tx: ListedTransaction,
   kind: PaymentKind,
@@ -209,12 +211,12 @@ const commonFields = (
   paidMs: Number(reclaimableAt) * 1_000 - program.heldMs,
 })
 
-const namePayment = (
+const toHubNamePayment = (
   program: ProgramWithHoldingTime,
   tx: ListedTransaction,
   paid: HubNamePayment,
 ): Payment<HubNameTarget> => ({
-  ...commonFields(program, tx, 'name', paid),
+  ...commonPaymentFields(program, tx, 'name', paid),
   money: { token: NATIVE_COIN, amount: paid.lamports },
   target: {
     kind: 'name',
@@ -228,18 +230,18 @@ const namePayment = (
   },
 })
 
-const MAX_INTEGER = BigInt(Number.MAX_SAFE_INTEGER)
+const MAX_SAFE_INTEGER = BigInt(Number.MAX_SAFE_INTEGER)
 function clampToSafeInteger(value: bigint): number {
-  if (value > MAX_INTEGER) return Number(MAX_INTEGER)
-  return value < -MAX_INTEGER ? Number(-MAX_INTEGER) : Number(value)
+  if (value > MAX_SAFE_INTEGER) return Number(MAX_SAFE_INTEGER)
+  return value < -MAX_SAFE_INTEGER ? Number(-MAX_SAFE_INTEGER) : Number(value)
 }
 
-const communityPayment = (
+const toCommunityNamePayment = (
   program: ProgramWithHoldingTime,
   tx: ListedTransaction,
   paid: CommunityPaymentEvent,
 ): Payment<CommunityNameTarget> => ({
-  ...commonFields(program, tx, 'communityName', paid),
+  ...commonPaymentFields(program, tx, 'communityName', paid),
   money: { token: paid.token ? bs58.encode(paid.token) : NATIVE_COIN, amount: paid.amount },
   target: {
     kind: 'communityName',
@@ -256,8 +258,8 @@ export const toStoredPayments = (
   program: ProgramWithHoldingTime,
   tx: ListedDecodedTransaction,
 ): Payment[] => [
-  ...tx.payments.map((paid) => namePayment(program, tx, paid)),
-  ...tx.communityPayments.map((paid) => communityPayment(program, tx, paid)),
+  ...tx.payments.map((paid) => toHubNamePayment(program, tx, paid)),
+  ...tx.communityPayments.map((paid) => toCommunityNamePayment(program, tx, paid)),
 ]
 
 /** The rows that result from some transactions. */

@@ -36,9 +36,9 @@ interface ListTransactionsOptions {
 /**
  * Lists the successful transactions that mention the program, newest first, page by page down to the known
  * transactions. Only an empty page ends the list: some providers return shorter pages than requested.
- * @returns `listed`, and `newest`: the signature for the next list's `until`. It is the newest signature seen, which may
- * be of a failed transaction. Null where newer transactions are left out, or where the node refuses `until` and lists
- * nothing.
+ * @returns `listed`, and `newest`: the signature for the next list's `until`. It is the newest signature seen, which
+ * may be of a failed transaction. Null where newer transactions are left out, or where the node refuses `until` and
+ * lists nothing.
  * @throws RpcError transient where the list does not end in time
  */
 export async function listTransactions(
@@ -97,7 +97,7 @@ export interface NodeProgramAnswers extends PaymentCounts {
   list: (Awaited<ReturnType<typeof listTransactions>> & { downToSlot: number }) | null
 }
 
-/** True if the program's counters have more payments of either kind than `known`. */
+/** True if `counted` has more payments of either kind than `known`. */
 export const hasMorePaymentsThan = (counted: PaymentCounts, known: PaymentCounts): boolean =>
   known.sequence < counted.sequence || known.communitySequence < counted.communitySequence
 
@@ -157,7 +157,7 @@ export async function readProgramAnswers(
   return { ...answers, list: { ...list, downToSlot } }
 }
 
-/** All transactions that any of the asked nodes lists, oldest first: none can hide one that another of them lists. */
+/** All transactions that any node lists, oldest first. So no node can hide a transaction that another node lists. */
 export function mergeTransactionLists(nodes: readonly NodeProgramAnswers[]): ListedTransaction[] {
   const listed = nodes.flatMap(({ list }) => list?.listed.toReversed() ?? [])
   const bySignature = new Map(listed.map((one) => [one.signature, one]))

@@ -10,14 +10,15 @@ import { failpoint } from '../../ops/failpoint.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import type { PaymentRows } from './check.js'
 
-/** The database, the program's chain row, and the epoch of the leadership that writes a program's payments. */
+/** For writes of a program's payments: the database, the key of its chain's row, and the leader's epoch. */
 interface PaymentStore extends Pick<LeaderContext, 'pool' | 'epoch'> {
   key: ChainRowKey
 }
 
 /**
  * Writes confirmed payments and outcomes, and moves the cursor, in one transaction.
- * @param to the cursor afterwards; `from` itself where it must not move: a payment is missing, or no transaction was read
+ * @param to the cursor afterwards; `from` itself where it must not move: a payment is missing, or no transaction was
+ * read
  * @throws LostLeadershipError; Error where another process has moved the cursor
  */
 export async function storeConfirmedPayments(

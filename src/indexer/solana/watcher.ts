@@ -87,16 +87,16 @@ export type PaymentWatchOutcome =
   /** There is no new confirmed transaction. Unconfirmed payments (the tail) may have changed. */
   | { kind: 'idle'; unconfirmed: number }
   /**
-   * Payments are missing: a node counts more than were read, or a number before a read one is missing, or the payment
-   * of a read outcome. `text` has the counts. `isAlarm` is true once payments have been missing for too long.
+   * Payments are missing: a node counts more payments than were read, the numbers of the read payments have a gap, or
+   * an outcome was read without its payment. `text` has the counts. `isAlarm` is true once payments have been missing
+   * for `MISSING_ALARM_MS`.
    */
   | { kind: 'missing'; text: string; isAlarm: boolean }
 
 /**
- * Writes a program's payments from a network's Solana chain to the database: lists transactions (list.ts), reads them as two
- * nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch.
- * The relayer delivers stored payments for names to the hub; the judge (../judge.ts) decides payments for community
- * names.
+ * Writes a program's payments from a network's Solana chain to the database: lists transactions (list.ts), reads them
+ * as two nodes return them (check.ts), and stores their payments (store.ts). Every write checks the leader's epoch. The
+ * relayer delivers stored payments for names to the hub. The judge (../judge.ts) decides payments for community names.
  */
 export class PaymentWatcher {
   readonly state: ChainState
@@ -119,7 +119,8 @@ export class PaymentWatcher {
   }
 
   /**
-   * Writes every new transaction, without timers. A process that is killed anywhere continues from the cursor.
+   * Writes the payments and outcomes of all new transactions, without timers. A process that is killed anywhere
+   * continues from the cursor.
    * @param wasNotified true if there may be new transactions that no counter covers
    * @param alive called to show that the step still works: a list, or a chunk of transactions, may take minutes
    * @throws ChainUnavailableError, RpcError, LostLeadershipError, or a database error; the next step continues
@@ -344,11 +345,11 @@ export class PaymentWatcher {
   }
 }
 
-/** Payments that the program counts and no listed transaction contains. */
+/** State that is kept while payments are missing (see `PaymentWatchOutcome`). */
 interface Shortfall {
   /** Time since which payments are missing, ms. */
   sinceMs: number
-  /** Time after which all transactions are read again, ms. Then it is doubled. */
+  /** Time from `sinceMs` after which all transactions are read again, ms. Each such reading doubles it. */
   rereadAfterMs: number
   /** Number of slots before the cursor that the next search covers. Each search doubles the number. */
   lateSlots: number

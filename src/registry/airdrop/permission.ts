@@ -8,6 +8,7 @@ export interface ClaimPermission {
   /** EIP-155 id of the distributor's chain. */
   chainId: number
   distributor: `0x${string}`
+  /** Index of the allocation in the airdrop, from 0. */
   index: bigint
   /** Account of the allocation, as bytes32. */
   account: Buffer
@@ -17,8 +18,8 @@ export interface ClaimPermission {
 }
 
 /**
- * Typed data (EIP-712, viem's form) to sign for `claimFor` of the distributor. The typed data has no amount: the
- * tree has the amount, and each index is paid once.
+ * Typed data (EIP-712, viem's form) to sign for `claimFor` of the distributor. It needs no amount, because the tree
+ * fixes the amount of each index, and the distributor pays each index once.
  */
 export const claimPermissionTypedData = (permission: ClaimPermission) =>
   ({

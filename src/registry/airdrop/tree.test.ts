@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { rootOfProof } from '../../../test/support/merkleProof.js'
 import { packTreePages, pagesWithProofs, proofFromPages } from '../../db/airdrop/pages.js'
 import { toHex } from '../primitives/bytes.js'
-import { airdropLeaf, buildAirdropTree, MAX_LEAVES } from './tree.js'
+import { airdropLeaf, buildAirdropTree, MAX_AIRDROP_ACCOUNTS } from './tree.js'
 
 interface Allocation {
   account: Buffer
@@ -113,7 +113,7 @@ describe('pages', () => {
     const { pages } = build(some(5_000))
     for (const [page, nodes] of pages)
       expect(nodes.length, `page ${page}`).toBeLessThanOrEqual(62 * 32)
-    expect(pagesWithProofs([2 * MAX_LEAVES - 2])).toHaveLength(4)
+    expect(pagesWithProofs([2 * MAX_AIRDROP_ACCOUNTS - 2])).toHaveLength(4)
     expect(pagesWithProofs([0])).toEqual([])
     expect(proofFromPages(new Map(), 0)).toEqual([])
   })

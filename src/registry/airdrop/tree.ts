@@ -3,7 +3,7 @@ import { keccak256 } from '../primitives/keccak.js'
 
 /**
  * Merkle tree of an airdrop, kept in memory. It equals StandardMerkleTree of `@openzeppelin/merkle-tree` over
- * `[uint256 index, bytes32 account, uint256 amount]`, but builds half a million leaves in 4 s instead of 50 s.
+ * `[uint256 index, bytes32 account, uint256 amount]`, but is built in 4 s instead of 50 s for half a million leaves.
  *
  * Nodes are numbered as in a heap: 0 is the root, and 2n+1 and 2n+2 are the children of n. The leaves come last.
  */
@@ -18,16 +18,19 @@ export function airdropLeaf(index: bigint, account: Buffer, amount: bigint): Buf
   return keccak256(keccak256(Buffer.concat([bigIntToWord(index), account, bigIntToWord(amount)])))
 }
 
-/** Maximum number of accounts in an airdrop. Such a tree takes 32 MB of memory, and its rows about 200 MB. */
-export const MAX_LEAVES = 500_000
+/**
+ * Maximum number of accounts in an airdrop. Loading that many takes 32 MB for the tree, and about 200 MB for the rows.
+ */
+export const MAX_AIRDROP_ACCOUNTS = 500_000
 
 export const parentPosition = (position: number): number => (position - 1) >> 1
-const siblingOf = (position: number): number => (position % 2 === 0 ? position - 1 : position + 1)
+const siblingPosition = (position: number): number =>
+  position % 2 === 0 ? position - 1 : position + 1
 
 /** Positions of the nodes of a proof, the leaf's sibling first. */
 export function proofPositions(position: number): number[] {
   const positions: number[] = []
-  for (let at = position; at > 0; at = parentPosition(at)) positions.push(siblingOf(at))
+  for (let at = position; at > 0; at = parentPosition(at)) positions.push(siblingPosition(at))
   return positions
 }
 

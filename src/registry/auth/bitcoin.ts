@@ -14,8 +14,8 @@ import {
 } from './kind.js'
 
 /**
- * Signatures of Bitcoin wallets over text messages by a single key: BIP-322 (simple) for SegWit, SegWit in P2SH and
- * the key path of Taproot; `signmessage` (BIP-137) for P2PKH and SegWit. Scripts of several keys are not supported.
+ * Signatures of Bitcoin wallets over text messages by a single key. BIP-322 (simple) is supported for SegWit, SegWit in
+ * P2SH and the key path of Taproot. `signmessage` (BIP-137) is supported for P2PKH, SegWit and SegWit in P2SH.
  */
 
 /**
@@ -28,15 +28,14 @@ const concat = (...parts: (Uint8Array | readonly number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => Uint8Array.from(part)))
 
 /** Output script of a public key by the type of its address (BIP-16, BIP-141). */
-const OUTPUT_SCRIPTS: Record<SingleKeyAddressType, (key: Uint8Array) => Buffer> = {
+const OUTPUT_SCRIPT_BY_TYPE: Record<SingleKeyAddressType, (key: Uint8Array) => Buffer> = {
   'bitcoin-p2pkh': (key) => concat([0x76, 0xa9, 20], hash160(key), [0x88, 0xac]),
   'bitcoin-p2sh': (key) =>
-    concat([0xa9, 20], hash160(OUTPUT_SCRIPTS['bitcoin-p2wpkh'](key)), [0x87]),
+    concat([0xa9, 20], hash160(OUTPUT_SCRIPT_BY_TYPE['bitcoin-p2wpkh'](key)), [0x87]),
   'bitcoin-p2wpkh': (key) => concat([0, 20], hash160(key)),
 }
 
-/** Output script of an address. */
-function scriptOf({ type, text }: Wallet): Buffer {
+function outputScriptOf({ type, text }: Wallet): Buffer {
   const segwit = decodeBech32(text)
   if (segwit) {
     const program = bech32.fromWords(segwit.words.slice(1))
@@ -48,7 +47,7 @@ function scriptOf({ type, text }: Wallet): Buffer {
     : concat([0x76, 0xa9, 20], hash, [0x88, 0xac])
 }
 
-/** Bytes of up to 64 KiB with their length before them (CompactSize). */
+/** Fewer than 65,536 bytes, with their length before them (CompactSize). */
 const withLength = (bytes: Uint8Array): Buffer =>
   concat(
     bytes.length < 0xfd ? [bytes.length] : [0xfd, bytes.length & 0xff, bytes.length >> 8],
@@ -67,7 +66,12 @@ const TO_SIGN_OUTPUT = concat(ZERO8, [1, 0x6a])
 const SIGHASH_ALL = 1
 const SIGHASH_DEFAULT = 0
 
-/** Output that `to_sign` spends: the only output of `to_spend`, which contains the message (BIP-322). */
+/**
+ * Outpoint that the transaction `to_sign` of BIP-322 spends: the only output of the transaction `to_spend`. The input
+ * of `to_spend` has the message's hash.
+ * @param script output script of the address that signs
+ * @returns transaction hash and output index, 36 bytes
+ */
 export function bip322OutpointOf(message: string, script: Uint8Array): Buffer {
   const hash = taggedHash('BIP0322-signed-message', Buffer.from(message))
   const input = concat(
@@ -109,7 +113,7 @@ function readWitness(bytes: Uint8Array): Uint8Array[] | null {
 }
 
 /** Signature check of a Taproot signature: 64 bytes, or 65 that end with SIGHASH_ALL. Null for other bytes. */
-function taprootCheck(signature: Uint8Array): SignatureCheck | null {
+function createTaprootCheck(signature: Uint8Array): SignatureCheck | null {
   const hashType = signature[64] ?? SIGHASH_DEFAULT
   if (
     signature.length !== (hashType === SIGHASH_DEFAULT ? 64 : 65) ||
@@ -118,7 +122,7 @@ function taprootCheck(signature: Uint8Array): SignatureCheck | null {
     return null
   return (message, wallet) => {
     if (wallet.type !== 'bitcoin-p2tr') return false
-    const script = scriptOf(wallet)
+    const script = outputScriptOf(wallet)
     const hash = taprootSigningHash(bip322OutpointOf(message, script), script, hashType)
     return schnorr.verify(signature.subarray(0, 64), hash, script.subarray(2))
   }
@@ -127,14 +131,14 @@ function taprootCheck(signature: Uint8Array): SignatureCheck | null {
 /**
  * Signature check of a SegWit signature (strict DER, BIP-66; SIGHASH_ALL) by a compressed key. Null for other bytes.
  */
-function segwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | null {
+function createSegwitCheck(signature: Uint8Array, key: Uint8Array): SignatureCheck | null {
   const der = compactFromDer(signature.subarray(0, -1))
   if (!der || signature.at(-1) !== SIGHASH_ALL || key.length !== 33) return null
   return (message, wallet) => {
     const { type } = wallet
     if (type !== 'bitcoin-p2wpkh' && type !== 'bitcoin-p2sh') return false
-    const script = OUTPUT_SCRIPTS[type](key)
-    if (!script.equals(scriptOf(wallet))) return false
+    const script = OUTPUT_SCRIPT_BY_TYPE[type](key)
+    if (!script.equals(outputScriptOf(wallet))) return false
     const hash = segwitSigningHash(bip322OutpointOf(message, script), hash160(key))
     return isSignedByEcdsa(secp256k1, [der, hash, key])
   }
@@ -150,6 +154,7 @@ function compactFromDer(der: Uint8Array): Uint8Array | null {
   }
 }
 
+/** Header bytes of `signmessage` are 27 to 42. The header of a compressed P2PKH key with recovery id 0 is 31. */
 const FIRST_HEADER = 27
 const HEADER_COUNT = 16
 const COMPRESSED_HEADER = 31
@@ -160,7 +165,7 @@ const COMPRESSED_HEADER = 31
  * Trezor use the bits of P2PKH for SegWit too. So the upper bits are ignored, and the address has to belong to the
  * recovered key.
  */
-function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
+function createRecoveringCheck(signature: Uint8Array): SignatureCheck | null {
   const header = signature[0]! - FIRST_HEADER
   if (signature.length !== 65 || header < 0 || header >= HEADER_COUNT) return null
   return (message, wallet) => {
@@ -179,25 +184,25 @@ function recoveredCheck(signature: Uint8Array): SignatureCheck | null {
       const key = parsed.recoverPublicKey(hash)
       // tries both forms of the key for P2PKH; SegWit has compressed keys only (BIP-143)
       const forms = wallet.type === 'bitcoin-p2pkh' ? [true, false] : [true]
-      const script = scriptOf(wallet)
+      const script = outputScriptOf(wallet)
       return forms.some((isCompressed) =>
-        OUTPUT_SCRIPTS[wallet.type](key.toBytes(isCompressed)).equals(script),
+        OUTPUT_SCRIPT_BY_TYPE[wallet.type](key.toBytes(isCompressed)).equals(script),
       )
     } catch {
-      // r or s is out of range, or r is not a point of the curve
+      // r or s is out of range, or no point of the curve has r as its x coordinate
       return false
     }
   }
 }
 
 const isSingleKeyWallet = (wallet: Wallet): wallet is Wallet & { type: SingleKeyAddressType } =>
-  wallet.type in OUTPUT_SCRIPTS
+  wallet.type in OUTPUT_SCRIPT_BY_TYPE
 
 /** Signature check of a SegWit or Taproot witness. Null where the bytes are no witness of a single key. */
-function witnessCheck(bytes: Uint8Array): SignatureCheck | null {
+function createWitnessCheck(bytes: Uint8Array): SignatureCheck | null {
   const [signature, key] = readWitness(bytes) ?? []
   if (!signature) return null
-  return key ? segwitCheck(signature, key) : taprootCheck(signature)
+  return key ? createSegwitCheck(signature, key) : createTaprootCheck(signature)
 }
 
 /**
@@ -208,17 +213,21 @@ const SIMPLE_PREFIX = 'smp'
 
 export const bitcoinWalletKind: WalletKind = {
   account: 'Bitcoin',
-  proves: (type) => type in OUTPUT_SCRIPTS || type === 'bitcoin-p2tr',
-  // SegWit addresses, and base58 texts of 25 bytes that begin with 1 or 3, or on testnets with m, n or 2
+  proves: (type) => type in OUTPUT_SCRIPT_BY_TYPE || type === 'bitcoin-p2tr',
+  // SegWit addresses, and base58 addresses of 25 to 35 characters that begin with 1 or 3, or on testnets with m, n or 2
   stored: `${storedAddressPatternOfPrefixes('bc1', 'tb1')}|^03(31|33|6d|6e|32)(..){24,34}$`,
-  coin: { type: 0n, stored: storedAddressPatternOfPrefixes('bc1', '1', '3'), bytes: scriptOf },
+  coin: {
+    type: 0n,
+    stored: storedAddressPatternOfPrefixes('bc1', '1', '3'),
+    bytes: outputScriptOf,
+  },
   form: 'a witness (BIP-322 simple, with or without smp before it) or the 65 bytes of BIP-137',
   refused:
     'Full signatures (ful) and proofs of funds (pof) of BIP-322, and addresses of scripts or of several keys (multisig), are not verified here.',
   // sets the upper bits of a header, which checks ignore, to those of a compressed key
   canonical(given) {
     const [header, ...rest] = given
-    const bits = recoveredCheck(given)
+    const bits = createRecoveringCheck(given)
       ? COMPRESSED_HEADER + ((header! - FIRST_HEADER) & 3)
       : header!
     return toHex(Buffer.of(bits, ...rest))
@@ -227,12 +236,12 @@ export const bitcoinWalletKind: WalletKind = {
     const { encoded } = openSignatureEnvelope(text)
     if (encoded.startsWith(SIMPLE_PREFIX))
       return combineSignatureChecks(
-        hexAndBase64Decodings(encoded.slice(SIMPLE_PREFIX.length)).map(witnessCheck),
+        hexAndBase64Decodings(encoded.slice(SIMPLE_PREFIX.length)).map(createWitnessCheck),
       )
     return combineSignatureChecks(
       hexAndBase64Decodings(encoded).flatMap((bytes) => [
-        witnessCheck(bytes),
-        recoveredCheck(bytes),
+        createWitnessCheck(bytes),
+        createRecoveringCheck(bytes),
       ]),
     )
   },

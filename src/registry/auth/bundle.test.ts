@@ -10,9 +10,9 @@ import { LoggedBundle, type LoggedBundleOptions } from './bundle.js'
 import { canonicalSignature, evidenceEntry, evidenceSignatureText } from './evidence.js'
 import { type Membership, verificationMessage, walletBoundMessage } from './message.js'
 
-/** Forged bundles, and true ones. */
-const FORGERIES = runsOf(10_000)
-const BUNDLES = runsOf(200)
+/** Numbers of forged bundles and of true bundles that are checked. */
+const FORGERY_COUNT = runsOf(10_000)
+const BUNDLE_COUNT = runsOf(200)
 const PATIENCE_MS = 300_000
 
 const DOMAIN = 'names.example'
@@ -40,7 +40,7 @@ interface Signed {
   ms: number
 }
 
-/** A signature of a wallet, in the one form. */
+/** A signature of a wallet, in its canonical form. */
 async function signed(
   account: Account,
   ms: number,
@@ -80,8 +80,8 @@ const registered = (address: string, at: number, name: string, cluster_id = CLUS
   address,
   { name, wei_amount: '1', cluster_id },
 ]
-/** Makes the cluster, with the name. */
-const BEGUN: Event[] = [
+/** Events that create the cluster and register its name. */
+const CLUSTER_EVENTS: Event[] = [
   ['CREATE_CLUSTER', START, OWNER, { cluster_id: CLUSTER }],
   listed(OWNER, START, true),
   registered(OWNER, START, NAME),
@@ -128,11 +128,19 @@ const markOf = async (account: Account, ...logs: Parameters<typeof marksOf>) =>
   (await marksOf(...logs)).get(account.address)?.evidence
 
 const member = ACCOUNTS[0]!
-const JOINED = [...BEGUN, listed(member.address, START), verified(member.address, START + MINUTE)]
+const JOINED = [
+  ...CLUSTER_EVENTS,
+  listed(member.address, START),
+  verified(member.address, START + MINUTE),
+]
 
 describe('evidence of a membership', () => {
   it.each(ACCOUNTS)('counts for $type $address, plain and bound', async (account) => {
-    const joined = [...BEGUN, listed(account.address, START), verified(account.address, START + 9)]
+    const joined = [
+      ...CLUSTER_EVENTS,
+      listed(account.address, START),
+      verified(account.address, START + 9),
+    ]
     for (const isBound of [false, true]) {
       const one = await signed(account, START + 5, { ...MEMBERSHIP, isBound })
       expect(one.message.endsWith('\n\nThis signature will be public.')).toBe(true)
@@ -171,7 +179,7 @@ describe('evidence of a membership', () => {
     const one = await signed(member, START)
     const evidence = [entryOf(one, START)]
     const verifiedAfter = (minutes: number) => [
-      ...BEGUN,
+      ...CLUSTER_EVENTS,
       listed(member.address, START),
       verified(member.address, START + minutes * MINUTE),
     ]
@@ -181,7 +189,7 @@ describe('evidence of a membership', () => {
 
   it('counts for a wallet that became public later', async () => {
     const one = await signed(member, START + MINUTE)
-    const published = [...BEGUN, listed(member.address, START + 60 * MINUTE, true)]
+    const published = [...CLUSTER_EVENTS, listed(member.address, START + 60 * MINUTE, true)]
     expect(await markOf(member, published, [entryOf(one, START + MINUTE)])).toBe('signed')
   })
 
@@ -209,7 +217,7 @@ describe('evidence of a membership', () => {
 
   it('does not count for an unverified entry, and ends when the wallet goes', async () => {
     const evidence = [entryOf(await signed(member, START + MINUTE), START + MINUTE)]
-    expect(await markOf(member, [...BEGUN, listed(member.address, START)], evidence)).toBe(
+    expect(await markOf(member, [...CLUSTER_EVENTS, listed(member.address, START)], evidence)).toBe(
       'unsigned',
     )
     const gone = [...JOINED, removed(member.address, START + 2 * MINUTE)]
@@ -223,7 +231,7 @@ describe('evidence of a membership', () => {
         const accepted = canonicalSignature(message, walletOf(account), form)
         expect([signature, null]).toContain(accepted)
         const entry = entryOf({ account, message, signature: form }, START)
-        const joined = [...BEGUN, listed(account.address, START, true)]
+        const joined = [...CLUSTER_EVENTS, listed(account.address, START, true)]
         if (form !== signature) expect(await markOf(account, joined, [entry])).toBe('unsigned')
       }
     }
@@ -241,7 +249,7 @@ describe('evidence of a membership', () => {
     expect(Buffer.byteLength(entry)).toBeLessThanOrEqual(1_024)
     const hash = createHash('sha256').update(long.signature).digest('hex')
     expect(JSON.parse(entry).data.signature_hash).toBe(`0x${hash}`)
-    const joined = [...BEGUN, listed(evm.address, START, true)]
+    const joined = [...CLUSTER_EVENTS, listed(evm.address, START, true)]
     expect(await markOf(evm, joined, [entry])).toBe('unsigned')
   })
 
@@ -268,7 +276,7 @@ describe('evidence of a membership', () => {
       const one = { account: evm, message, signature: `0x0${minute}` }
       entries.push(entryOf(one, START + minute * MINUTE))
     }
-    const joined = [...BEGUN, listed(evm.address, START, true)]
+    const joined = [...CLUSTER_EVENTS, listed(evm.address, START, true)]
     const marks = await marksOf(joined, entries, {
       async isSignedByContract({ signature }) {
         asked.push(signature)
@@ -320,12 +328,12 @@ function formsOf(account: Account, signature: string): string[] {
 }
 
 it(
-  `shows the true marks of ${BUNDLES} random bundles of five families`,
+  `shows the true marks of ${BUNDLE_COUNT} random bundles of five families`,
   async () => {
-    for (let seed = 0; seed < BUNDLES; seed++) {
+    for (let seed = 0; seed < BUNDLE_COUNT; seed++) {
       const random = seededRandomSequence(seed)
       const pick = (count: number) => Math.floor(random() * count)
-      const events = [...BEGUN]
+      const events = [...CLUSTER_EVENTS]
       const evidence: string[] = []
       const expected = new Map<string, string>([[OWNER, 'registered']])
       for (const account of ACCOUNTS.filter(() => pick(3) === 0)) {
@@ -362,9 +370,10 @@ it(
 )
 
 it(
-  `refuses ${FORGERIES} forgeries by whoever holds every key of the service`,
+  `refuses ${FORGERY_COUNT} forgeries by whoever holds every key of the service`,
   async () => {
-    // what wallets have signed: the first half for this cluster, which they left; the others for something else
+    // The first half of the wallets signed for this cluster, and left it. The other wallets signed for another cluster,
+    // network or service.
     const half = ACCOUNTS.length / 2
     const others = [
       { clusterId: clusterOf(2) },
@@ -372,7 +381,7 @@ it(
       { domain: 'other.example' },
     ]
     const pool: Signed[] = []
-    const history = [...BEGUN]
+    const history = [...CLUSTER_EVENTS]
     for (const [i, account] of ACCOUNTS.entries()) {
       const isBound = i % 2 > 0
       if (i >= half)
@@ -386,7 +395,7 @@ it(
     }
     const LAST = START + (3 + half) * MINUTE
     let accepted = 0
-    for (let seed = 0; seed < FORGERIES; seed++) {
+    for (let seed = 0; seed < FORGERY_COUNT; seed++) {
       const random = seededRandomSequence(seed)
       const pick = (count: number) => Math.floor(random() * count)
       const one = <T>(list: readonly T[]): T => list[pick(list.length)]!
@@ -435,7 +444,7 @@ it(
       expect(wrong.length, `seed ${seed}`).toBe(isNew ? 1 : 0)
       accepted += wrong.length
     }
-    expect(accepted).toBe(Math.ceil(FORGERIES / 100))
+    expect(accepted).toBe(Math.ceil(FORGERY_COUNT / 100))
   },
   PATIENCE_MS,
 )

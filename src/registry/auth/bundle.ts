@@ -31,7 +31,7 @@ interface ClusterMember {
   isVerified: boolean
   /** Newest name that the wallet registered since it was added to the cluster. */
   registeredName: string | null
-  /** Time of the wallet's verification, ms. Null for a wallet that was verified when it was added. */
+  /** Time of the wallet's later verification, ms. Null if it was verified when it was added, or is not verified. */
   verifiedMs: number | null
   /** Time at which the wallet last left the cluster, ms. Null if it never left. */
   leftMs: number | null
@@ -117,9 +117,10 @@ export class LoggedBundle {
   }
 
   /**
-   * Signing date of evidence that counts for a member if its signature is valid; null for other evidence. The message
-   * has to name this service, network and cluster. The signature has to be new when the service took the evidence and
-   * when the wallet was verified, and later than the wallet's last departure.
+   * Signing date (ms) of evidence that counts for a member if its signature is valid; null for other evidence. The
+   * message has to name this service, network and cluster. Its date has to be fresh when the service took the evidence.
+   * For a wallet that was verified after that date, it has to be fresh at the verification too. The wallet's last
+   * departure has to be earlier.
    */
   #signingMsIfCounted(
     evidence: PublishedEvidence,
@@ -131,7 +132,7 @@ export class LoggedBundle {
     const signingMs = dates.find((ms) => ms !== null) ?? null
     if (signingMs === null || !member?.isVerified) return null
     const { leftMs, verifiedMs } = member
-    // a signing date may be ahead of the time at which the wallet signed
+    // the date in the message may be ahead of the time at which the wallet signed
     const hasLeft = leftMs !== null && leftMs + SIGNING_DATE_MAX_AHEAD_MS >= signingMs
     const isOld =
       verifiedMs !== null && verifiedMs > signingMs && !isEvidenceFresh(signingMs, verifiedMs)

@@ -19,7 +19,10 @@ import {
 /** Names of the key type secp256k1 in amino JSON, and in the JSON form of protobuf. */
 const SECP256K1_TYPE_NAMES = ['tendermint/PubKeySecp256k1', '/cosmos.crypto.secp256k1.PubKey']
 
-/** Decodings of a public key in JSON, from hex or base64, that have 33 bytes; empty for a key of another type. */
+/**
+ * Public keys of 33 bytes that a key in JSON may stand for, because its text may be hex or base64. Empty for another
+ * type of key.
+ */
 function keysOf(publicKey: unknown): Buffer[] {
   const { type, value, '@type': protoType, key } = Object(publicKey) as Record<string, unknown>
   const isSecp256k1 = SECP256K1_TYPE_NAMES.includes(String(type ?? protoType))
@@ -28,7 +31,7 @@ function keysOf(publicKey: unknown): Buffer[] {
     : []
 }
 
-/** Pattern of the hex of one bech32 character. */
+/** Pattern of the hex of one bech32 character's ASCII code. */
 const BECH32_CHARACTER_HEX = '(3[02-9]|6[13-8a-e]|7[0-9a])'
 
 /** The document that is signed (ADR-36): amino JSON with sorted keys. */
@@ -39,7 +42,7 @@ const signDoc = (message: string, signer: string): string =>
 export const cosmosWalletKind: WalletKind = {
   account: 'Cosmos',
   proves: (type) => type === 'cosmos' || type.startsWith('cosmos-'),
-  // addresses of 20 or 32 bytes; a Bitcoin witness program has one more character
+  // addresses of 20 or 32 bytes. SegWit addresses do not match: they have one more character, the witness version
   stored: `^03(6[1-9a-f]|7[0-9a]){2,20}31(${BECH32_CHARACTER_HEX}{38}|${BECH32_CHARACTER_HEX}{58})$`,
   coin: {
     type: 118n,
@@ -61,14 +64,14 @@ export const cosmosWalletKind: WalletKind = {
     const signatures = hexAndBase64Decodings(encoded).filter(({ length }) => length === 64)
     return combineSignatureChecks(
       keysOf(fields.pub_key).flatMap((key) =>
-        signatures.map((signature) => checkOf(key, signature)),
+        signatures.map((signature) => createCheck(key, signature)),
       ),
     )
   },
 }
 
 /** Signature check by one public key. @param key 33 bytes @param signature 64 bytes */
-function checkOf(key: Uint8Array, signature: Uint8Array): SignatureCheck {
+function createCheck(key: Uint8Array, signature: Uint8Array): SignatureCheck {
   return (message, { text: address }) => {
     const prefix = address.slice(0, address.lastIndexOf('1'))
     if (bech32.encode(prefix, bech32.toWords(hash160(key))) !== address) return false

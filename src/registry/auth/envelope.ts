@@ -9,9 +9,9 @@ import { toHex } from '../primitives/bytes.js'
 const MAX_CHARS = 20_000
 
 export interface SignatureEnvelope {
-  /** The signature in hex, base64 or base58, without blanks. Empty where the text has none. */
+  /** The signature in hex, base64 or base58, without blanks. Empty where the text has no signature. */
   encoded: string
-  /** The JSON object that has the signature as a field. Empty where there is none. */
+  /** The JSON object that has the signature as a field, such as a public key's. Empty where the text has no object. */
   fields: Readonly<Record<string, unknown>>
 }
 
@@ -30,6 +30,7 @@ const withoutBlanksAndQuotes = (text: string): string =>
  * Extracts a signature from blanks, line breaks, quotes, or JSON with its fields in any order. In JSON the signature
  * is a string, a list of bytes (also in the form of a `Buffer` or a `Uint8Array`), or the field `signature`, `sig` or
  * `result` (a wallet's JSON-RPC response) of an object.
+ * @returns an empty envelope for malformed JSON, and for more than `MAX_CHARS`
  */
 export function openSignatureEnvelope(text: string): SignatureEnvelope {
   if (text.length > MAX_CHARS) return { encoded: '', fields: {} }
@@ -87,6 +88,6 @@ function decodeBase64(encoded: string): Buffer | null {
     : null
 }
 
-/** Decodings of a text as hex and as base64: hex digits are valid base64 too. The caller selects by length. */
+/** Decodings of a text as hex and as base64, because hex digits are valid base64 too. The caller selects by length. */
 export const hexAndBase64Decodings = (encoded: string): Buffer[] =>
   [decodeHex(encoded), decodeBase64(encoded)].filter((bytes) => bytes !== null)

@@ -27,7 +27,7 @@ export interface Evidence {
   clusterId: string
   message: string
   /**
-   * Canonical form of the signature (`canonicalSignature`); of a smart wallet's signature the `evidenceSignatureText`.
+   * The signature as `canonicalSignature` writes it. A smart wallet's signature as `evidenceSignatureText` writes it.
    */
   signature: string
   /** Newest block of the hub when a wallet's contract checked the signature. Null for a wallet without a contract. */
@@ -45,7 +45,7 @@ export type PublishedEvidence = Omit<Evidence, 'signature'> & {
 
 /** Maximum length of an entry of the evidence log, bytes. */
 const MAX_ENTRY_BYTES = 1_024
-/** Maximum age of a signature's date when the signature becomes evidence. */
+/** Maximum age of a signing date when the signature becomes evidence, ms: a minute more than a sign-in allows. */
 export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
 /**
  * Time after which evidence is published, ms. By then its signature opens no session: the database refuses signing
@@ -54,13 +54,13 @@ export const EVIDENCE_MAX_AGE_MS = SIGNING_DATE_MAX_AGE_MS + 60_000
 export const EVIDENCE_PUBLISHED_AFTER_MS =
   SIGNING_DATE_MAX_AGE_MS + SIGNING_DATE_MAX_AHEAD_MS + 60_000
 
-/** True if a signature of this date can be evidence at a time. */
+/** True if the service may take a signature with this signing date as evidence at the time `atMs`. */
 export const isEvidenceFresh = (signingMs: number, atMs: number): boolean =>
   signingMs >= atMs - EVIDENCE_MAX_AGE_MS && signingMs <= atMs + SIGNING_DATE_MAX_AHEAD_MS
 
-const DATE_PATTERN = /^(?:Issued At: )?(\d{4}-\d\d-\d\dT[\d:.]{12}Z)$/m
-const CHAIN_ID_PATTERN = /^Chain ID: (\d{1,15})$/m
-const NONCE_PATTERN = /^Nonce: ([\da-f]{32})$/m
+const SIGNING_DATE_LINE_PATTERN = /^(?:Issued At: )?(\d{4}-\d\d-\d\dT[\d:.]{12}Z)$/m
+const CHAIN_ID_LINE_PATTERN = /^Chain ID: (\d{1,15})$/m
+const NONCE_LINE_PATTERN = /^Nonce: ([\da-f]{32})$/m
 
 /**
  * Signing date (ms) of a message to this service that states a wallet's membership of a cluster; null for any other
@@ -70,9 +70,9 @@ export function membershipSigningMs(
   message: string,
   { domain, wallet, ...membership }: { domain: string; wallet: Wallet } & Membership,
 ): number | null {
-  const signingDate = DATE_PATTERN.exec(message)?.[1] ?? ''
-  const chainId = Number(CHAIN_ID_PATTERN.exec(message)?.[1] ?? 0)
-  const nonce = NONCE_PATTERN.exec(message)?.[1]
+  const signingDate = SIGNING_DATE_LINE_PATTERN.exec(message)?.[1] ?? ''
+  const chainId = Number(CHAIN_ID_LINE_PATTERN.exec(message)?.[1] ?? 0)
+  const nonce = NONCE_LINE_PATTERN.exec(message)?.[1]
   const isMembership =
     message === verificationMessage(domain, signingDate, membership) ||
     (nonce !== undefined &&
@@ -81,12 +81,13 @@ export function membershipSigningMs(
   return isMembership ? parseSigningDate(signingDate) : null
 }
 
+/** Length of the only signatures that may be in base58, Solana's. */
 const BASE58_SIGNATURE_BYTES = 64
 
 /**
- * The canonical text of a wallet's signature: other texts of the same signature would make further pieces of evidence.
+ * The canonical text of a wallet's signature. With other texts, one signature could become several pieces of evidence.
  * @param text in any form that a sign-in accepts
- * @returns null where the wallet's key did not sign the message
+ * @returns null where the wallet's key did not sign the message, as for a smart wallet
  */
 export function canonicalSignature(message: string, wallet: Wallet, text: string): string | null {
   const name = walletKindOf(wallet.type)
@@ -99,7 +100,7 @@ export function canonicalSignature(message: string, wallet: Wallet, text: string
   return forms.find((one) => one && kind.read(one)?.(message, wallet) === true) ?? null
 }
 
-const ENTRY_TYPE = 'SIGN_MEMBERSHIP'
+const EVIDENCE_ENTRY_TYPE = 'SIGN_MEMBERSHIP'
 
 const entryJson = (
   { atMs, wallet, clusterId, message, block }: Omit<Evidence, 'signature'>,
@@ -107,19 +108,21 @@ const entryJson = (
 ): string =>
   JSON.stringify({
     v: LEAF_VERSION,
-    type: ENTRY_TYPE,
+    type: EVIDENCE_ENTRY_TYPE,
     at: atMs,
     from: wallet.text,
     data: { cluster_id: clusterId, message, ...signature, ...(block !== null && { block }) },
   })
 
-const HASH_PREFIX = 'sha256:'
+const SIGNATURE_HASH_PREFIX = 'sha256:'
 
 /** Text of a smart wallet's signature for evidence: the signature, or its hash if it is too long for a log entry. */
 export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string {
   const { signature } = evidence
   const length = Buffer.byteLength(entryJson({ ...evidence, atMs: Date.now() }, { signature }))
-  return length <= MAX_ENTRY_BYTES ? signature : HASH_PREFIX + toHex(sha256(Buffer.from(signature)))
+  return length <= MAX_ENTRY_BYTES
+    ? signature
+    : SIGNATURE_HASH_PREFIX + toHex(sha256(Buffer.from(signature)))
 }
 
 /**
@@ -128,8 +131,10 @@ export function evidenceSignatureText(evidence: Omit<Evidence, 'atMs'>): string 
  */
 export function evidenceEntry(evidence: Evidence): string {
   const { signature } = evidence
-  const isHash = signature.startsWith(HASH_PREFIX)
-  const signed = isHash ? { signature_hash: signature.slice(HASH_PREFIX.length) } : { signature }
+  const isHash = signature.startsWith(SIGNATURE_HASH_PREFIX)
+  const signed = isHash
+    ? { signature_hash: signature.slice(SIGNATURE_HASH_PREFIX.length) }
+    : { signature }
   const entry = entryJson(evidence, signed)
   if (Buffer.byteLength(entry) <= MAX_ENTRY_BYTES) return entry
   throw new RangeError('evidence is longer than an entry of its log')

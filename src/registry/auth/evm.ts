@@ -8,7 +8,7 @@ import type { WalletKind } from './kind.js'
 /** Signatures of EVM accounts over text messages (EIP-191, version 0x45: personal_sign), checked offline. */
 
 const SIGNATURE_BYTES = 65
-const COMPACT_BYTES = 64
+const COMPACT_SIGNATURE_BYTES = 64
 const HIGH_BIT = 0x80
 
 /** The hash that personal_sign signs. @returns 32 bytes */
@@ -25,7 +25,7 @@ export function personalSignHash(message: string): Buffer {
  */
 export function parseEvmSignature(given: Uint8Array): Buffer | null {
   if (given.length === SIGNATURE_BYTES) return Buffer.from(given)
-  if (given.length !== COMPACT_BYTES) return null
+  if (given.length !== COMPACT_SIGNATURE_BYTES) return null
   const bytes = Buffer.from([...given, given[32]! >> 7])
   bytes[32]! &= ~HIGH_BIT
   return bytes
@@ -49,7 +49,7 @@ export function recoverSigner(message: string, signature: Uint8Array): string | 
     const key = parsed.recoverPublicKey(personalSignHash(message)).toBytes(false)
     return toHex(keccak256(key.subarray(1)).subarray(12))
   } catch {
-    // r or s is out of range, or r is not a point of the curve
+    // r or s is out of range, or no point of the curve has r as its x coordinate
     return null
   }
 }
@@ -72,7 +72,7 @@ export interface ContractSignature {
 /**
  * Hex of a smart wallet's signature, with its ERC-6492 wrapper if it has one. `0x` is a signature too: a multisig may
  * have approved the hash on its chain.
- * @returns null for any other text
+ * @returns null for any other text, and for more than `MAX_CONTRACT_SIGNATURE_BYTES`
  */
 export function contractSignatureHex(text: string): Hex | null {
   const { encoded } = openSignatureEnvelope(text)
@@ -103,7 +103,7 @@ export const evmWalletKind: WalletKind = {
   shown: (text) => getAddress(text),
   hasChainId: true,
   proves: (type) => type === 'evm',
-  // the coin type of Ethereum stands for all EVM chains (ENSIP-11)
+  // the record of coin type 60 (Ethereum) answers for all EVM chains (ENSIP-11)
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${MAX_CONTRACT_SIGNATURE_BYTES} of a contract in hex`,
   // r ‖ s ‖ v with v 27 or 28

@@ -9,9 +9,9 @@ type WalletAddress = Pick<Wallet, 'type' | 'text'>
 const hmac = (tokenKey: Uint8Array, input: string): Buffer =>
   createHmac('sha256', tokenKey).update(input).digest()
 
-/** Input of an HMAC. @param more a nonce; none for undefined or an empty text */
-const hmacInputOf = ({ type, text }: WalletAddress, signingDate: string, more?: string): string =>
-  `${type}|${text}|${signingDate}${more ? `|${more}` : ''}`
+/** Input of an HMAC. An empty nonce counts as none. */
+const hmacInputOf = ({ type, text }: WalletAddress, signingDate: string, nonce?: string): string =>
+  `${type}|${text}|${signingDate}${nonce ? `|${nonce}` : ''}`
 
 /**
  * Authentication key of a wallet and signing date. It does not depend on the signature, so every valid signature of

@@ -17,7 +17,6 @@ export interface WalletKind {
   proves(type: Wallet['type']): boolean
   /** Pattern of the hex of the kind's stored addresses, where it differs from the pattern of `coin`. */
   stored?: string
-  /** Coin of the kind's addresses (SLIP-44), with their form in ENS (ENSIP-9). */
   coin: EnsCoinType
   /** Description of the kind's signatures, without their envelope (`envelope.ts`). */
   form: string
@@ -32,10 +31,13 @@ export interface WalletKind {
   read(signature: string): SignatureCheck | null
 }
 
+/** Coin type under which ENS answers addresses of a kind. */
 export interface EnsCoinType {
+  /** Number by SLIP-44. */
   type: bigint
   /** Pattern of the hex of the coin's stored addresses, without testnet addresses. */
   stored: string
+  /** Form of the wallet's address in ENS (ENSIP-9). */
   bytes(wallet: Wallet): Uint8Array
 }
 

@@ -18,8 +18,8 @@ import {
 } from './kinds.js'
 
 /** Number of signatures of each kind to make and check, and of altered ones. */
-const COUNT = Number(process.env.SIGNATURES ?? runsOf(60))
-const PATIENCE_MS = 5_000 + COUNT * 100
+const SIGNATURE_COUNT = Number(process.env.SIGNATURES ?? runsOf(60))
+const PATIENCE_MS = 5_000 + SIGNATURE_COUNT * 100
 
 type Vector = Claim & { form: string; isValid: boolean }
 interface Claim {
@@ -42,10 +42,10 @@ const sha256d = (bytes: Buffer): Buffer =>
 const keyOf = (i: number): Buffer => createHash('sha256').update(`key ${i}`).digest()
 
 /** Kinds with a signer. A test below names a kind without one. */
-const SIGNED = WALLET_KIND_NAMES.filter((kind) => Object.hasOwn(SIGNERS, kind))
+const KINDS_WITH_SIGNER = WALLET_KIND_NAMES.filter((kind) => Object.hasOwn(SIGNERS, kind))
 
 /** Text forms in which wallets and their libraries return bytes. */
-const FORMS: Record<string, (bytes: Buffer) => string> = {
+const TEXT_FORMS: Record<string, (bytes: Buffer) => string> = {
   'hex with 0x': (bytes) => `0x${bytes.toString('hex')}`,
   'hex with 0X, in upper case': (bytes) => `0X${bytes.toString('hex').toUpperCase()}`,
   'hex without 0x': (bytes) => bytes.toString('hex'),
@@ -58,7 +58,7 @@ const FORMS: Record<string, (bytes: Buffer) => string> = {
 }
 
 /** Envelopes around the text of a signature. */
-const AROUND: Record<string, (text: string) => string> = {
+const ENVELOPES: Record<string, (text: string) => string> = {
   blanks: (text) => `  ${text}\t`,
   'line breaks': (text) => `\r\n${text}\n`,
   'a JSON string': (text) => JSON.stringify(text),
@@ -70,33 +70,36 @@ const AROUND: Record<string, (text: string) => string> = {
 }
 
 /** Bytes as `JSON.stringify` writes a list, a `Uint8Array` and a `Buffer`. */
-const LISTS: Record<string, (bytes: Buffer) => string> = {
+const BYTE_LISTS: Record<string, (bytes: Buffer) => string> = {
   'a list': (bytes) => JSON.stringify([...bytes]),
   'a Uint8Array': (bytes) => JSON.stringify(new Uint8Array(bytes)),
   'a Buffer': (bytes) => JSON.stringify(bytes),
   'a field that is a list': (bytes) => JSON.stringify({ publicKey: 'x', signature: [...bytes] }),
 }
 
-describe.each(SIGNED.filter((kind) => kind !== 'cosmos'))('signatures of %s in', (kind) => {
-  const rows: [string, (bytes: Buffer) => string][] = [
-    ...Object.entries(LISTS),
-    ...Object.entries(FORMS),
-    ...Object.entries(AROUND).map(([around, wrap]): [string, (bytes: Buffer) => string] => [
-      `base64, in ${around}`,
-      (bytes) => wrap(FORMS.base64!(bytes)),
-    ]),
-  ]
-  it.each(rows)('%s prove a wallet, and do not with one bit changed', async (_, write) => {
-    const { accounts, decode } = SIGNERS[kind]
-    for (const { address: wallet, sign } of await accounts(keyOf(0))) {
-      const bytes = decode(await sign('a message'))
-      const signature = write(bytes)
-      expect(isProof(kind, { message: 'a message', wallet, signature }), signature).toBe(true)
-      bytes[40]! ^= 1
-      expect(isProof(kind, { message: 'a message', wallet, signature: write(bytes) })).toBe(false)
-    }
-  })
-})
+describe.each(KINDS_WITH_SIGNER.filter((kind) => kind !== 'cosmos'))(
+  'signatures of %s in',
+  (kind) => {
+    const rows: [string, (bytes: Buffer) => string][] = [
+      ...Object.entries(BYTE_LISTS),
+      ...Object.entries(TEXT_FORMS),
+      ...Object.entries(ENVELOPES).map(([around, wrap]): [string, (bytes: Buffer) => string] => [
+        `base64, in ${around}`,
+        (bytes) => wrap(TEXT_FORMS.base64!(bytes)),
+      ]),
+    ]
+    it.each(rows)('%s prove a wallet, and do not with one bit changed', async (_, write) => {
+      const { accounts, decode } = SIGNERS[kind]
+      for (const { address: wallet, sign } of await accounts(keyOf(0))) {
+        const bytes = decode(await sign('a message'))
+        const signature = write(bytes)
+        expect(isProof(kind, { message: 'a message', wallet, signature }), signature).toBe(true)
+        bytes[40]! ^= 1
+        expect(isProof(kind, { message: 'a message', wallet, signature: write(bytes) })).toBe(false)
+      }
+    })
+  },
+)
 
 describe('signatures of cosmos in', () => {
   interface Signed {
@@ -119,7 +122,7 @@ describe('signatures of cosmos in', () => {
         pub_key: { '@type': '/cosmos.crypto.secp256k1.PubKey', key: pub_key.value },
       }),
     ],
-    ...Object.entries(FORMS).map(([form, write]): [string, (signed: Signed) => unknown] => [
+    ...Object.entries(TEXT_FORMS).map(([form, write]): [string, (signed: Signed) => unknown] => [
       form,
       ({ pub_key, signature }) => ({
         pub_key: { ...pub_key, value: write(bytesOf(pub_key.value)) },
@@ -220,7 +223,7 @@ describe.each(WALLET_KIND_NAMES)('signatures of the kind %s', (kind) => {
   })
 
   it('have a signer of third-party code, in test/support/signers.ts', () => {
-    expect(SIGNED).toContain(kind)
+    expect(KINDS_WITH_SIGNER).toContain(kind)
   })
 
   it.each(vectors)('$form: $isValid', (vector) =>
@@ -231,7 +234,7 @@ describe.each(WALLET_KIND_NAMES)('signatures of the kind %s', (kind) => {
     'of another library are accepted, and refused with one bit changed',
     async () => {
       const { accounts, decode, encode } = SIGNERS[kind]
-      for (let i = 0, made = 0; made < COUNT; i++)
+      for (let i = 0, made = 0; made < SIGNATURE_COUNT; i++)
         for (const account of await accounts(keyOf(i))) {
           const stored = parseWalletOrNull(account.address)!.bytes.toString('hex')
           expect(
@@ -256,7 +259,7 @@ describe.each(WALLET_KIND_NAMES)('signatures of the kind %s', (kind) => {
   )
 
   it('prove no other wallet of the same key, and no other message', async () => {
-    const all = await Promise.all(SIGNED.map((name) => SIGNERS[name].accounts(keyOf(0))))
+    const all = await Promise.all(KINDS_WITH_SIGNER.map((name) => SIGNERS[name].accounts(keyOf(0))))
     const message = 'a message'
     for (const { address, sign } of await SIGNERS[kind].accounts(keyOf(0))) {
       const signature = await sign(message)

@@ -46,7 +46,7 @@ const membershipLines = ({ network, clusterId }: Membership): string[] => [
   'This signature will be public.',
 ]
 
-/** Message that names no wallet: any wallet may sign it. */
+/** Message that names no wallet. Every wallet but a contract may sign it (see `walletBoundMessage`). */
 export const verificationMessage = (
   domain: string,
   signingDate: string,

@@ -12,7 +12,10 @@ const NO_APPLICATION_DOMAIN = Buffer.alloc(32)
 const DEVICE_FORMATS = [0, 1] as const
 const MAX_MESSAGE_BYTES = 0xffff
 
-/** All envelopes of a message that a wallet may have signed. @param signer public key, 32 bytes: the only signer */
+/**
+ * All envelopes of a message that a wallet may have signed. Empty for a message of 0 or more than 65,535 bytes.
+ * @param signer public key, 32 bytes: the only signer
+ */
 export function offchainEnvelopes(message: Buffer, signer: Uint8Array): Buffer[] {
   if (message.length === 0 || message.length > MAX_MESSAGE_BYTES) return []
   const length = Buffer.alloc(2)

@@ -18,8 +18,8 @@ import {
  * passkeys are refused. A Sui address has the same form as an Aptos address, and lists show it with the type `aptos`.
  */
 
-/** ECDSA curve by the flag byte of a signature; null for Ed25519. */
-const CURVES = [null, secp256k1, p256]
+/** ECDSA curve by the flag byte of a signature (0 to 2); null for Ed25519. */
+const CURVE_BY_FLAG = [null, secp256k1, p256]
 
 const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
 
@@ -45,12 +45,14 @@ export const suiWalletKind: WalletKind = {
   refused:
     'Signatures of several keys (multisig), of zkLogin and of passkeys are not verified here.',
   read: (text) =>
-    combineSignatureChecks(hexAndBase64Decodings(openSignatureEnvelope(text).encoded).map(checkOf)),
+    combineSignatureChecks(
+      hexAndBase64Decodings(openSignatureEnvelope(text).encoded).map(createCheck),
+    ),
 }
 
 /** Signature check of the bytes flag ‖ signature ‖ public key. Null for other bytes. */
-function checkOf(bytes: Buffer): SignatureCheck | null {
-  const curve = CURVES[bytes[0]!]
+function createCheck(bytes: Buffer): SignatureCheck | null {
+  const curve = CURVE_BY_FLAG[bytes[0]!]
   if (curve === undefined || bytes.length !== (curve ? 98 : 97)) return null
   const signature = bytes.subarray(1, 65)
   const key = bytes.subarray(65)

@@ -11,7 +11,8 @@ export const PUBLIC_WALLET_FACTORIES = [
   // Safe 1.4.1 and 1.5.0: npm's permissionless, accounts/safe/toSafeSmartAccount.ts
   '0x4e1dcf7ad4e460cfd30791ccc4f9c8a4f820ec67',
   '0x14f2982d601c9458f93bd70b218933a6f8165e7b',
-  // Kernel 0.2, 0.3.0, 0.3.1, 0.3.2, 0.3.3, and its meta factory: npm's permissionless, accounts/kernel/toKernelSmartAccount.ts
+  // Kernel 0.2, 0.3.0, 0.3.1, 0.3.2, 0.3.3, and its meta factory: npm's permissionless,
+  // accounts/kernel/toKernelSmartAccount.ts
   '0x5de4839a76cf55d0c90e2061ef4386d962e15ae3',
   '0x6723b44abeec4e71ebe3232bd5b455805badd22f',
   '0xaac5d4240af87249b3f71bc8e4a2cae074a3e419',
@@ -21,7 +22,7 @@ export const PUBLIC_WALLET_FACTORIES = [
   // Light Account 1.1.0 and 2.0.0: npm's permissionless, accounts/light/toLightSmartAccount.ts
   '0x00004ec70002a32400f8ae005a26081065620d20',
   '0x0000000000400cdfef5e2714e63d8040b700bc24',
-  // SimpleAccount of EntryPoint 0.8, 0.7 and 0.6: npm's permissionless, accounts/simple/toSimpleSmartAccount.ts
+  // SimpleAccount for EntryPoint 0.8, 0.7 and 0.6: npm's permissionless, accounts/simple/toSimpleSmartAccount.ts
   '0x13e9ed32155810fdbd067d4522c492d6f68e5944',
   '0x91e60e0613810449d098b0b5ec8b51a0fe8c8985',
   '0x9406cc6185a346906296840746125a0e44976454',
@@ -31,7 +32,7 @@ export const PUBLIC_WALLET_FACTORIES = [
   '0x000000a56aaca3e9a4c479ea6b6cd0dbcb6634f5',
   // Etherspot: npm's permissionless, accounts/etherspot/constants.ts
   '0x2a40091f044e48deb5c0fcbc442e443f3341b451',
-  // thirdweb of EntryPoint 0.6 and 0.7: npm's permissionless, accounts/thirdweb/toThirdwebSmartAccount.ts
+  // thirdweb for EntryPoint 0.6 and 0.7: npm's permissionless, accounts/thirdweb/toThirdwebSmartAccount.ts
   '0x85e23b94e7f5e9cc1ff78bce78cfb15b81f0df00',
   '0x4be0ddfebca9a5a4a617dee4dece99e7c862dceb',
   // Trust Wallet (Barz): npm's permissionless, accounts/trust/toTrustSmartAccount.ts

@@ -1,4 +1,7 @@
-/** Message sent by a spoke. Packet and options come from LayerZero's log `PacketSent` in the same transaction. */
+/**
+ * Message that a spoke's log `Sent` reports. Packet and options come from LayerZero's log `PacketSent` in the same
+ * transaction.
+ */
 export interface SentMessage {
   guid: Buffer
   /** The sender as a 32-byte word. */
@@ -7,6 +10,7 @@ export interface SentMessage {
   block: number
   blockHash: Buffer
   logIndex: number
+  /** Timestamp of the block, ms. */
   sentMs: number
   /** LayerZero's encodedPayload. */
   packet: Buffer

@@ -45,7 +45,7 @@ const outcomeOf = (
 }
 
 describe('a payment for a community name', () => {
-  // each other outcome: test/model/communities.test.ts
+  // test/model/communities.test.ts has the other outcomes
   it('is decided by its block’s time, truncated to the second, and its price is checked before the name', () => {
     expect(outcomeOf({ amount: 11n }), 'more is not too much').toBe('registered')
     expect(outcomeOf({}, { history: [since(-1_000)] })).toBe('not_found')

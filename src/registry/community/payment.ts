@@ -17,7 +17,7 @@ export interface CommunityPayment {
   recipient: string
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
-  /** Canonical name below the community; null likewise. */
+  /** Canonical name below the community. Null where the payment's bytes32 is not a valid name. */
   name: string | null
   /** Time of the block, ms. */
   blockMs: number
@@ -34,16 +34,17 @@ const WORD_OFFSETS = {
   name: 192,
   referral: 224,
 }
-const DATA_BYTES = 256
+const LOG_DATA_BYTES = 256
 
 /**
  * Decodes `Bid(bytes32 from,uint256 tokenChainId,address token,uint256 amount,address paymentRecipient,bytes32
- * communityName, bytes32 walletName,bytes32 referralAddress)` of the payments contract.
+ * communityName, bytes32 walletName,bytes32 referralAddress)` of the payments contract. The zero token is `native`, a
+ * malformed name is null, and so is a zero referral.
  * @throws RangeError for data of another length
  */
 export function decodePaymentLog(data: Buffer) {
-  if (data.length !== DATA_BYTES)
-    throw new RangeError(`a payment's log has ${DATA_BYTES} bytes, not ${data.length}`)
+  if (data.length !== LOG_DATA_BYTES)
+    throw new RangeError(`a payment's log has ${LOG_DATA_BYTES} bytes, not ${data.length}`)
   const wordAt = (start: number) => data.subarray(start, start + 32)
   const addressAt = (start: number) => toHex(data.subarray(start + 12, start + 32))
   const token = addressAt(WORD_OFFSETS.token)

@@ -1,6 +1,8 @@
 import { toHex } from '../primitives/bytes.js'
 
-/** Statement that payments for community names go to their recipients. The relayer's key signs it. */
+/**
+ * Approval that the contract pays held payments for community names to their recipients. The relayer's key signs it.
+ */
 export interface PaymentReleaseApproval {
   /** EIP-155 id of the payments contract's chain. */
   chainId: number

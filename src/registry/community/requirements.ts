@@ -33,6 +33,7 @@ export const requiredTokenKey = ({
   token,
 }: Pick<TokenRequirement, 'network' | 'token'>): string => `${network}/${token}`
 
+/** The tokens and cluster names of requirements, without duplicates. */
 export const requiredTokensAndClusters = (requirements: readonly CommunityRequirement[]) => ({
   tokens: [
     ...new Map(
@@ -50,9 +51,9 @@ export const requiredTokensAndClusters = (requirements: readonly CommunityRequir
 export const areRequirementsMet = (
   requirements: readonly CommunityRequirement[],
   wallet: RequirementInputs,
-): boolean => requirements.every((requirement) => isMet(requirement, wallet))
+): boolean => requirements.every((requirement) => isRequirementMet(requirement, wallet))
 
-function isMet(requirement: CommunityRequirement, wallet: RequirementInputs): boolean {
+function isRequirementMet(requirement: CommunityRequirement, wallet: RequirementInputs): boolean {
   switch (requirement.kind) {
     case 'token': {
       const balance = wallet.balances.get(requiredTokenKey(requirement))

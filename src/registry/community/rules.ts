@@ -11,18 +11,18 @@ export const NATIVE_COIN = 'native'
 const MAX_PRICES = 20
 const MAX_REQUIREMENTS = 20
 /** Maximum number of addresses in a stored allowlist, and in all allowlists of a request. */
-const MAX_ALLOWLIST = 1_000
+const MAX_ALLOWLIST_ADDRESSES = 1_000
 /** Maximum bits of a payment's amount in CommunityPayments.sol. Solana's amounts have fewer bits. */
 const EVM_PRICE_BITS = 128n
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{3})?Z$/
 
-const NO_NETWORK = 'is no network of this community'
-const NO_ADDRESS = 'must be an address'
-const NO_AMOUNT = 'must be a whole number of base units above zero, as a string'
-const NOT_PAYABLE = 'must be below 2^128 on an EVM chain'
-const NO_DATE = 'must be a date of the form 2026-11-20T08:00:00Z, or null'
-const NO_CLUSTER = 'must be the name of a cluster'
-const NO_LIST = (most: number) => `must be a list of at most ${most}`
+const NO_NETWORK_MESSAGE = 'is no network of this community'
+const NO_ADDRESS_MESSAGE = 'must be an address'
+const NO_AMOUNT_MESSAGE = 'must be a whole number of base units above zero, as a string'
+const AMOUNT_TOO_LARGE_MESSAGE = 'must be below 2^128 on an EVM chain'
+const NO_DATE_MESSAGE = 'must be a date of the form 2026-11-20T08:00:00Z, or null'
+const NO_CLUSTER_MESSAGE = 'must be the name of a cluster'
+const listTooLongMessage = (most: number) => `must be a list of at most ${most}`
 
 /** Schema of an object. Unknown fields are refused: a misspelt rule would silently leave the community open. */
 const objectSchema = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
@@ -34,10 +34,14 @@ const objectSchema = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   })
 
 /** Schema of a list with a maximum length. A longer list gives a single fault. */
-const listOf = <Item extends z.ZodType>(item: Item, most: number, message = NO_LIST(most)) =>
+const listOf = <Item extends z.ZodType>(
+  item: Item,
+  most: number,
+  message = listTooLongMessage(most),
+) =>
   z
     .array(item, message)
-    .refine((items) => items.length <= most, { message: NO_LIST(most), abort: true })
+    .refine((items) => items.length <= most, { message: listTooLongMessage(most), abort: true })
 
 const addFault = (
   to: Pick<z.core.ParsePayload, 'issues'>,
@@ -72,7 +76,7 @@ function readAddress(
 ): string {
   const address = parse(text)
   if (address === 'bad_checksum') return fault('has a wrong checksum (EIP-55)')
-  if (address === 'unsupported_address') return fault(NO_ADDRESS)
+  if (address === 'unsupported_address') return fault(NO_ADDRESS_MESSAGE)
   if (address.bytes.subarray(1).every((byte) => byte === 0))
     return fault('must not be the zero address')
   return address.text
@@ -82,19 +86,21 @@ function readDate(text: string, fault: ReportFault): number {
   const ms = DATE_PATTERN.test(text) ? Date.parse(text) : Number.NaN
   // Date.parse rolls February 30 over into March
   const isDate = !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 19) === text.slice(0, 19)
-  return isDate ? ms : fault(NO_DATE)
+  return isDate ? ms : fault(NO_DATE_MESSAGE)
 }
 
 const networkSchema = () =>
-  z.string(NO_NETWORK).meta({ description: 'Label of a chain of this network', example: '8453' })
+  z
+    .string(NO_NETWORK_MESSAGE)
+    .meta({ description: 'Label of a chain of this network', example: '8453' })
 /** Address as responses show it (EVM in lower case). */
 const addressSchema = () =>
-  canonicalTextSchema(NO_ADDRESS, z.string(), (text, fault) => readAddress(text, fault))
+  canonicalTextSchema(NO_ADDRESS_MESSAGE, z.string(), (text, fault) => readAddress(text, fault))
 const amountSchema = () =>
   canonicalTextSchema(
-    NO_AMOUNT,
+    NO_AMOUNT_MESSAGE,
     z.bigint(),
-    (text, fault) => parseAmountWei(text) || fault(NO_AMOUNT),
+    (text, fault) => parseAmountWei(text) || fault(NO_AMOUNT_MESSAGE),
   ).meta({
     description: 'A whole number of base units above zero',
     example: '1000000',
@@ -129,7 +135,7 @@ function checkAddressesAndAmounts(
 export const communityPriceSchema = objectSchema({
   network: networkSchema(),
   /** `native`, or the token's address or mint as responses show it. */
-  token: canonicalTextSchema(NO_ADDRESS, z.string(), (text, fault) =>
+  token: canonicalTextSchema(NO_ADDRESS_MESSAGE, z.string(), (text, fault) =>
     text === NATIVE_COIN ? text : readAddress(text, fault),
   ).meta({
     description: '`native`, or the address or mint of a token',
@@ -159,29 +165,29 @@ const tokenRequirementSchema = objectSchema({
 )
 export type TokenRequirement = z.output<typeof tokenRequirementSchema>
 
-const EMPTY_ALLOWLIST = 'must name an address'
+const EMPTY_ALLOWLIST_MESSAGE = 'must name an address'
 const allowlistSchema = objectSchema({
   kind: z.literal('allowlist'),
   addresses: listOf(
-    canonicalTextSchema(NO_ADDRESS, z.string(), (text, fault) =>
+    canonicalTextSchema(NO_ADDRESS_MESSAGE, z.string(), (text, fault) =>
       readAddress(text, fault, parseWallet),
     ).meta({
       description: 'Address of a wallet that can sign in (EVM: answered in lower case)',
       example: EXAMPLE_ADDRESS,
     }),
-    MAX_ALLOWLIST,
-    EMPTY_ALLOWLIST,
+    MAX_ALLOWLIST_ADDRESSES,
+    EMPTY_ALLOWLIST_MESSAGE,
   )
-    .refine((all) => all.length > 0, EMPTY_ALLOWLIST)
+    .refine((all) => all.length > 0, EMPTY_ALLOWLIST_MESSAGE)
     .overwrite((all) => [...new Set(all)]),
 })
 
 const clusterRequirementSchema = objectSchema({
   kind: z.literal('cluster'),
   name: canonicalTextSchema(
-    NO_CLUSTER,
+    NO_CLUSTER_MESSAGE,
     z.string(),
-    (text, fault) => parseClusterName(text) ?? fault(NO_CLUSTER),
+    (text, fault) => parseClusterName(text) ?? fault(NO_CLUSTER_MESSAGE),
   ).meta({
     description: 'The wallet is publicly verified in the cluster that holds it',
     example: 'foobar',
@@ -196,7 +202,7 @@ const requirementSchema = z.discriminatedUnion(
 export type CommunityRequirement = z.output<typeof requirementSchema>
 
 /** Schema of a community's rules as the HTTP API shows them. */
-export const communityRulesPartsSchema = objectSchema({
+export const communityRulesFieldsSchema = objectSchema({
   prices: listOf(communityPriceSchema, MAX_PRICES)
     .refine(
       (all) => new Set(all.map((one) => `${one.network} ${one.token}`)).size === all.length,
@@ -206,7 +212,9 @@ export const communityRulesPartsSchema = objectSchema({
   ownersOnly: z
     .boolean('must be true or false')
     .meta({ description: 'Only the community’s own wallets register names, for others too' }),
-  startsAt: canonicalTextSchema(NO_DATE, z.number(), readDate, (ms) => new Date(ms).toISOString())
+  startsAt: canonicalTextSchema(NO_DATE_MESSAGE, z.number(), readDate, (ms) =>
+    new Date(ms).toISOString(),
+  )
     .nullable()
     .meta({ example: '2026-12-01T08:00:00.000Z' }),
   requirements: listOf(requirementSchema, MAX_REQUIREMENTS).meta({
@@ -225,31 +233,32 @@ export interface CommunityRules {
   requirements: readonly CommunityRequirement[]
 }
 
-const checkedRules = z
+const checkedRulesSchema = z
   .custom<CommunityRules>()
   // a payment cannot name a beneficiary, which `ownersOnly` needs
   .refine(({ ownersOnly, prices }) => !ownersOnly || prices.length === 0, {
     message: 'can not stand together with prices',
     path: ['ownersOnly'],
   })
-type RulesParts = z.output<typeof communityRulesPartsSchema>
-const partsFromRules = ({
+/** Rules with the field names of the HTTP API. */
+type RulesFields = z.output<typeof communityRulesFieldsSchema>
+const fieldsFromRules = ({
   prices,
   ownersOnly,
   startsAtMs,
   requirements,
-}: CommunityRules): RulesParts => ({
+}: CommunityRules): RulesFields => ({
   prices: [...prices],
   ownersOnly,
   startsAt: startsAtMs,
   requirements: [...requirements],
 })
-const rulesFromParts = ({
+const rulesFromFields = ({
   prices = [],
   ownersOnly = false,
   startsAt = null,
   requirements = [],
-}: Partial<RulesParts>) => ({
+}: Partial<RulesFields>) => ({
   prices,
   ownersOnly,
   startsAtMs: startsAt,
@@ -257,18 +266,21 @@ const rulesFromParts = ({
 })
 
 /** Codec of rules as stored in the journal: complete, in canonical form. */
-export const communityRulesCodec = z.codec(communityRulesPartsSchema, checkedRules, {
-  encode: partsFromRules,
-  decode: rulesFromParts,
+export const communityRulesCodec = z.codec(communityRulesFieldsSchema, checkedRulesSchema, {
+  encode: fieldsFromRules,
+  decode: rulesFromFields,
 })
-/** Rules in an API request; missing parts are empty. */
+/**
+ * Codec of rules in an API request. Without a field there are no prices, no requirements and no start time, and not
+ * only owners may register.
+ */
 export const communityRulesInputCodec = z
-  .codec(communityRulesPartsSchema.partial(), checkedRules, {
-    encode: partsFromRules,
-    decode: rulesFromParts,
+  .codec(communityRulesFieldsSchema.partial(), checkedRulesSchema, {
+    encode: fieldsFromRules,
+    decode: rulesFromFields,
   })
-  .refine(({ requirements }) => countAllowlistAddresses(requirements) <= MAX_ALLOWLIST, {
-    message: `must name at most ${MAX_ALLOWLIST} addresses in all`,
+  .refine(({ requirements }) => countAllowlistAddresses(requirements) <= MAX_ALLOWLIST_ADDRESSES, {
+    message: `must name at most ${MAX_ALLOWLIST_ADDRESSES} addresses in all`,
     path: ['requirements'],
   })
 const countAllowlistAddresses = (requirements: CommunityRules['requirements']): number =>
@@ -283,7 +295,10 @@ export interface RulesProblem {
   message: string
 }
 
-/** Faults that depend on the chains of a deployment: unknown labels, and chains without a contract for payments. */
+/**
+ * Faults that the codecs do not find: labels of chains that the deployment does not have, prices on chains without a
+ * contract for payments, and prices of 2^128 base units or more.
+ */
 export function findChainProblemsOfRules(
   { prices, requirements }: CommunityRules,
   chains: readonly { label: string; communityPayments: string | null }[],
@@ -293,14 +308,14 @@ export function findChainProblemsOfRules(
   prices.forEach(({ network, amount }, i) => {
     const path = `prices[${i}].network`
     if (amount >> EVM_PRICE_BITS !== 0n)
-      problems.push({ path: `prices[${i}].amount`, message: NOT_PAYABLE })
-    if (!chainOf(network)) problems.push({ path, message: NO_NETWORK })
+      problems.push({ path: `prices[${i}].amount`, message: AMOUNT_TOO_LARGE_MESSAGE })
+    if (!chainOf(network)) problems.push({ path, message: NO_NETWORK_MESSAGE })
     else if (!chainOf(network)!.communityPayments)
       problems.push({ path, message: 'takes no payments for community names here' })
   })
   requirements.forEach((one, i) => {
     if (one.kind === 'token' && !chainOf(one.network))
-      problems.push({ path: `requirements[${i}].network`, message: NO_NETWORK })
+      problems.push({ path: `requirements[${i}].network`, message: NO_NETWORK_MESSAGE })
   })
   return problems
 }

@@ -34,7 +34,10 @@ export function applyBid(work: FoldState, row: JournalRow, bid: Bid): void {
   row.publicCount = publicCountOf(effects)
 }
 
-/** Number of public events of a bid that won: for the name, a new cluster, and a wallet that became public. */
+/**
+ * Number of public events of a bid that won: one for the name, two for a new cluster with its wallet, and one for a
+ * private wallet that becomes public.
+ */
 function publicCountOf({ created, published }: WonBid): number {
   if (created) return 3
   return published ? 2 : 1

@@ -13,7 +13,7 @@ const b = wallet(2)
 const c = wallet(3)
 const d = wallet(4)
 const NO_EFFECT = { refusal: null, hasEffect: false, events: [] }
-const SILENT = { publicCount: 0, actor: null, effects: Buffer.alloc(0) }
+const ROW_WITHOUT_EVENTS = { publicCount: 0, actor: null, effects: Buffer.alloc(0) }
 
 type World = ReturnType<typeof clusterWorld>
 
@@ -33,7 +33,7 @@ describe('a change', () => {
       cluster: 1,
       row: { actor: a, publicCount: 2 },
     })
-    expect(w.create(a)).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
+    expect(w.create(a)).toMatchObject({ ...NO_EFFECT, cluster: 1, row: ROW_WITHOUT_EVENTS })
     expect(w.add(d, [b, 'b'])).toMatchObject({
       hasEffect: true,
       cluster: 2,
@@ -55,7 +55,7 @@ describe('a change', () => {
     const w = listed()
     w.verify(b, 1)
     w.backUp(a, b)
-    expect(change(w)).toMatchObject({ ...NO_EFFECT, cluster: 1, row: SILENT })
+    expect(change(w)).toMatchObject({ ...NO_EFFECT, cluster: 1, row: ROW_WITHOUT_EVENTS })
     expect(w.entryOf(b)!.updatedSeq).toBe(3)
     expect(w.entryOf(c)).toMatchObject({ isPrivate: true, updatedSeq: 1 })
   })
@@ -119,7 +119,12 @@ describe('a change', () => {
     const w = listed()
     const change = wrong.change(w)
     expect(change.refusal).toEqual(wrong.refusal)
-    expect(change).toMatchObject({ events: [], cluster: null, hasEffect: false, row: SILENT })
+    expect(change).toMatchObject({
+      events: [],
+      cluster: null,
+      hasEffect: false,
+      row: ROW_WITHOUT_EVENTS,
+    })
     expect(w.registry).toMatchObject({ clusters: [{ serial: 1 }], wallets: [{}, {}, {}] })
   })
 

@@ -17,13 +17,13 @@ import {
 } from './work.js'
 
 /** Accepted change with its public events, in order. */
-interface AcceptedWithEvents extends AcceptedChange {
+interface AcceptedChangeWithEvents extends AcceptedChange {
   cluster: number
   events: PublicEvent[]
 }
 
-type ChangeDecision = AcceptedWithEvents | ChangeRefusal
-type ChangeOf<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
+type ChangeDecision = AcceptedChangeWithEvents | ChangeRefusal
+type ClusterChangeOf<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
  * Folds a change by a signed-in wallet. The change takes effect as a whole or not at all. The API refuses an invalid
@@ -58,7 +58,7 @@ function decideChange(
     case 'create_cluster':
       return actorCluster === undefined
         ? createClusterOfActor(work, seq, change.actor, key, DEFAULT_WALLET_NAME)
-        : withoutEffect(actorCluster)
+        : decisionWithoutEffect(actorCluster)
     case 'add_wallets':
       return actorCluster === undefined
         ? addWalletsToNewCluster(work, seq, change, key)
@@ -79,7 +79,7 @@ function decideChange(
   }
 }
 
-const withoutEffect = (cluster: number): AcceptedWithEvents => ({
+const decisionWithoutEffect = (cluster: number): AcceptedChangeWithEvents => ({
   cluster,
   hasEffect: false,
   events: [],
@@ -112,7 +112,7 @@ function createClusterOfActor(
   actor: Buffer,
   key: string,
   name: string,
-): AcceptedWithEvents {
+): AcceptedChangeWithEvents {
   const cluster = createCluster(work, seq, actor, key, name)
   const creator = requireLoadedCluster(work, cluster).wallets.get(key)!
   return {
@@ -125,7 +125,7 @@ function createClusterOfActor(
 function addWalletsToNewCluster(
   work: FoldState,
   seq: number,
-  change: ChangeOf<'add_wallets'>,
+  change: ClusterChangeOf<'add_wallets'>,
   key: string,
 ): ChangeDecision {
   const creatorWallet = change.wallets.find((wallet) => wallet.address.equals(change.actor))
@@ -135,7 +135,9 @@ function addWalletsToNewCluster(
   const name =
     creatorWallet?.name ?? firstFreeName(DEFAULT_WALLET_NAME, (candidate) => given.has(candidate))
   // the creator's wallet is always public, because the cluster's id reveals it
-  const wallets = new Map([[key, { ...NEW_WALLET, cluster: 0, address: change.actor, name }]])
+  const wallets = new Map([
+    [key, { ...CREATOR_WALLET_FIELDS, cluster: 0, address: change.actor, name }],
+  ])
   const decided = decideAdd(work, seq, change, 0, { wallets, names: [] })
   if ('code' in decided) return decided
   const made = createClusterOfActor(work, seq, change.actor, key, name)
@@ -143,7 +145,11 @@ function addWalletsToNewCluster(
   return 'code' in rest ? rest : { ...made, events: [...made.events, ...rest.events] }
 }
 
-const NEW_WALLET = {
+/**
+ * Fields of a wallet that creates a cluster, while the change is checked. `decideAdd` replaces `isVerified` and the
+ * sequence numbers for the wallets that a change adds.
+ */
+const CREATOR_WALLET_FIELDS = {
   isVerified: true,
   isPrivate: false,
   isBackedUp: false,
@@ -155,7 +161,7 @@ const NEW_WALLET = {
 function addWallets(
   work: FoldState,
   seq: number,
-  change: ChangeOf<'add_wallets'>,
+  change: ClusterChangeOf<'add_wallets'>,
   cluster: number,
 ): ChangeDecision {
   const decided = decideAdd(work, seq, change, cluster, requireLoadedCluster(work, cluster))
@@ -168,7 +174,7 @@ function setWallets(
   cluster: number,
   rows: WalletRow[],
   eventOf: (row: WalletRow) => PublicEvent,
-): AcceptedWithEvents {
+): AcceptedChangeWithEvents {
   for (const row of rows) setWallet(work, row)
   return {
     cluster,
@@ -181,7 +187,7 @@ function setWallets(
 function decideAdd(
   work: FoldState,
   seq: number,
-  change: ChangeOf<'add_wallets'>,
+  change: ClusterChangeOf<'add_wallets'>,
   cluster: number,
   state: ClusterState,
 ): { rows: WalletRow[] } | ChangeRefusal {
@@ -193,7 +199,7 @@ function decideAdd(
     const isPrivate = requestedPrivacy ?? entry?.isPrivate ?? false
     if (!entry) {
       rows.push({
-        ...NEW_WALLET,
+        ...CREATOR_WALLET_FIELDS,
         isVerified: false,
         createdSeq: seq,
         updatedSeq: seq,
@@ -243,7 +249,7 @@ function checkNames(
 function renameWallets(
   work: FoldState,
   seq: number,
-  change: ChangeOf<'rename_wallets'>,
+  change: ClusterChangeOf<'rename_wallets'>,
   cluster: number,
 ): ChangeDecision {
   const state = requireLoadedCluster(work, cluster)
@@ -262,7 +268,7 @@ function renameWallets(
 
 function removeWallets(
   work: FoldState,
-  change: ChangeOf<'remove_wallets'>,
+  change: ClusterChangeOf<'remove_wallets'>,
   cluster: number,
 ): ChangeDecision {
   const { wallets, names } = requireLoadedCluster(work, cluster)
@@ -294,7 +300,7 @@ function isLastVerified(
 function verifyWallet(
   work: FoldState,
   seq: number,
-  change: ChangeOf<'verify_wallet'>,
+  change: ClusterChangeOf<'verify_wallet'>,
   key: string,
 ): ChangeDecision {
   const cluster = work.clusterSerials.get(mapKey(change.clusterId))
@@ -302,9 +308,9 @@ function verifyWallet(
   const target = requireLoadedCluster(work, cluster)
   const entry = target.wallets.get(key)
   if (!entry) return { code: 'not_invited' }
-  if (entry.isVerified) return withoutEffect(cluster)
-  // no wallet is verified while names move out of this cluster: the cluster would get its former names back, and
-  // names that the cluster registered would move along
+  if (entry.isVerified) return decisionWithoutEffect(cluster)
+  // While names move out of a cluster, it accepts no verified wallet. A wallet of the target could bring the names
+  // back, and names that the wallet registers would move away with the others.
   if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
   const events = verified ? leaveCluster(work, seq, verified.cluster, entry, key) : []
@@ -322,10 +328,10 @@ function verifyWallet(
 
 /**
  * Removes a wallet from the cluster `from`, because the wallet becomes verified in another cluster. If no verified
- * wallet remains in `from`, its names move to the other cluster. This move is public, so it is refused if the wallet's
- * old or new entry is private.
+ * wallet remains in `from`, its names move to the other cluster. This move is public, so it is refused if the wallet is
+ * private in one of the two clusters.
  * @returns the events, or the refusal
- * @param entry the wallet's entry in the other cluster
+ * @param entry the wallet's row in the other cluster
  * @param key map key of the wallet's address
  */
 function leaveCluster(
@@ -349,11 +355,14 @@ function leaveCluster(
   ]
 }
 
-/** Stores a wallet's evidence. The feed has no event for evidence: the evidence log shows it (auth/evidence.ts). */
+/**
+ * Stores in a wallet's row that this entry has the wallet's newest evidence. The feed has no event for evidence,
+ * because the evidence log shows it (auth/evidence.ts).
+ */
 function signMembership(
   work: FoldState,
   seq: number,
-  { actor, clusterId }: ChangeOf<'sign_membership'>,
+  { actor, clusterId }: ClusterChangeOf<'sign_membership'>,
   cluster: number,
 ): ChangeDecision {
   if (work.clusterSerials.get(mapKey(clusterId)) !== cluster) return { code: 'forbidden' }
@@ -365,7 +374,7 @@ function signMembership(
 function confirmBackup(
   work: FoldState,
   seq: number,
-  { address }: ChangeOf<'confirm_backup'>,
+  { address }: ClusterChangeOf<'confirm_backup'>,
   cluster: number,
 ): ChangeDecision {
   const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(address))

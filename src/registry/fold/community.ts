@@ -21,7 +21,7 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
 
 type ConfigurationChange = Extract<CommunityChange, { kind: 'configure_community' }>
 
-/** Folds the configuration of a community. A refused configuration has no effect. */
+/** Folds the configuration of a community. It has no effect where it is refused, or equals the rules in force. */
 export function applyCommunityConfiguration(
   work: FoldState,
   row: JournalRow,
@@ -33,7 +33,7 @@ export function applyCommunityConfiguration(
   if (actor && work.verified.get(mapKey(actor))?.cluster !== cluster) return { code: 'forbidden' }
   const history = work.communities.get(community) ?? []
   const before = rulesAtTime(history, Number.POSITIVE_INFINITY)
-  if (before && canonicalTextOf(before) === canonicalTextOf(rules))
+  if (before && canonicalRulesText(before) === canonicalRulesText(rules))
     return { cluster, hasEffect: false }
   work.communities.set(community, [...history, { atMs: row.atMs, rules }])
   work.changes.communities.push({ name: community, seq: row.seq })
@@ -42,7 +42,8 @@ export function applyCommunityConfiguration(
   return { cluster, hasEffect: true }
 }
 
-const canonicalTextOf = (rules: CommunityRules): string => JSON.stringify(communityRulesJson(rules))
+const canonicalRulesText = (rules: CommunityRules): string =>
+  JSON.stringify(communityRulesJson(rules))
 
 /** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
 function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | null {
@@ -73,7 +74,7 @@ export function applyCommunityNameRegistration(
   const assigned = isAssigned ? cluster : null
   const claim = claimAccountOfAssignment(change)
   const request = { ...change, nowMs: row.atMs, rules, cluster, claim }
-  // a repeated request has no effect
+  // a repeated assignment has no effect
   if (assigned !== null && work.assigned.get(communityAssignmentKey(community, assigned)) === name)
     return { cluster, hasEffect: false }
   const refusal = isAssigned ? checkAssignment(work, request) : checkFreeRegistration(work, request)
@@ -112,7 +113,10 @@ const isForOwnWallet = (
   { actor, wallet, cluster }: CommunityNameRequest,
 ): boolean => wallet.equals(actor) || work.verified.get(mapKey(wallet))?.cluster === cluster
 
-/** Stored address that identifies an account's airdrop claim in the state: the account's bytes32 as an address. */
+/**
+ * Stored address under which the fold keeps an account's airdrop claim. The journal has the account only as bytes32, so
+ * the address is derived from the bytes32.
+ */
 export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
   addressOfWord(addressToWord(account))
 
@@ -181,7 +185,7 @@ export function setCommunityName(
 
 type RegisteredName = Omit<CommunityNameRow, 'seq'>
 
-/** Registers a community name. The event names the owner's cluster unless the owner is a private wallet there. */
+/** Registers a community name. The event names the cluster in which the owner is publicly verified, if there is one. */
 function registerName(work: FoldState, row: JournalRow, registered: RegisteredName): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(mapKey(registered.address))
@@ -191,14 +195,16 @@ function registerName(work: FoldState, row: JournalRow, registered: RegisteredNa
 }
 
 /**
- * Returns the public actor of a registration. No private wallet is linked to its cluster.
+ * Returns the public actor of a registration. No private wallet is linked to its cluster. The owner is the wallet that
+ * gets the name. A signer without a cluster is the actor, and `isVerified` is true. For other signers:
  *
- * | who signed                      | is the owner public in that cluster? | who is shown | `isVerified` |
- * | any wallet                      | yes                                  | signer*      | true         |
- * | owner of the community, as such | no                                   | signer*      | false        |
- * | any other wallet                | no                                   | owner        | true         |
+ * | who signed                             | is the owner public in the signer's cluster? | actor   | `isVerified` |
+ * | any wallet                             | yes                                          | signer* | true         |
+ * | wallet of the community's cluster**    | no                                           | signer* | false        |
+ * | any other wallet                       | no                                           | owner   | true         |
  *
- * *Oldest public wallet of a private signer's cluster. "As such": under `ownersOnly`, or for another wallet.
+ * *Instead of a private signer: the oldest public wallet of its cluster.
+ * **Under `ownersOnly`, or for another wallet.
  */
 function publicActorOfRegistration(
   work: FoldState,
@@ -214,6 +220,7 @@ function publicActorOfRegistration(
   return { actor: publicActor(work, actor, cluster), isVerified: isKnown }
 }
 
+/** Folds a payment for a name below a community. A payment that does not get the name is refunded. */
 export function applyCommunityNamePayment(
   work: FoldState,
   row: JournalRow,

@@ -20,12 +20,12 @@ import { foldEntriesToRows } from './index.js'
 
 const BLOCK_MS = 1_000
 
-/** Wallets 0 and 1 are EVM addresses, and 2 is a Solana key. 3 is a private wallet, and 4 is an unverified entry. */
+/** Wallets 0 and 1 are EVM addresses, and 2 is a Solana key. 3 is a private wallet, and 4 is an unverified wallet. */
 const WALLETS = [0x11, 0x22, 0x33, 0x44, 0x55].map((byte, i) =>
   Buffer.alloc(32, byte).fill(0, 0, i === 2 ? 0 : 12),
 )
-const PRIVATE = 3
-const MENTIONED = 4
+const PRIVATE_WALLET = 3
+const UNVERIFIED_WALLET = 4
 const asWord = (text: string) => Buffer.from(text.padEnd(32, '\0'), 'latin1')
 const NAMES = ['foo', 'bar', 'a', 'z'.repeat(32), 'Foo', '', 'fo.o'].map(asWord)
 
@@ -72,10 +72,10 @@ const entryOf = (s: Step, i: number): Entry => ({
 })
 const entriesOf = (list: readonly Step[]): Entry[] => list.map(entryOf)
 
-/** Tables as signed changes leave them: a cluster of the private wallet, with wallet 4 as an unverified entry. */
+/** Tables as signed changes leave them: a cluster of the private wallet, in which wallet 4 is unverified. */
 function planted(): MemoryRegistry {
   const registry = emptyRegistry('mainnet', 1n)
-  const owner = addressOfWord(WALLETS[PRIVATE]!)
+  const owner = addressOfWord(WALLETS[PRIVATE_WALLET]!)
   registry.head.serial = 1
   registry.clusters.push({ serial: 1, id: deriveClusterId('mainnet', owner, 0), createdSeq: 0 })
   const row = { cluster: 1, isBackedUp: true, createdSeq: 0, updatedSeq: 0, evidenceSeq: null }
@@ -86,7 +86,7 @@ function planted(): MemoryRegistry {
     isVerified: true,
     isPrivate: true,
   })
-  const mentioned = addressOfWord(WALLETS[MENTIONED]!)
+  const mentioned = addressOfWord(WALLETS[UNVERIFIED_WALLET]!)
   registry.wallets.push({
     ...row,
     address: mentioned,
@@ -97,14 +97,14 @@ function planted(): MemoryRegistry {
   return registry
 }
 
-const LATE = Number.MAX_SAFE_INTEGER
+const LATE_WRITER_MS = Number.MAX_SAFE_INTEGER
 
 /** A second, plain implementation of the rules, over names and wallet numbers. */
 function model(list: readonly Step[]) {
   let minimum = 1n
   let serial = 1
   const owners = new Map<string, number>()
-  const clusterOf = new Map<number, number>([[PRIVATE, 1]])
+  const clusterOf = new Map<number, number>([[PRIVATE_WALLET, 1]])
   let isSecret = true
   const outcomes: string[] = []
   const events: string[] = []
@@ -122,7 +122,7 @@ function model(list: readonly Step[]) {
       if (!clusterOf.has(s.wallet)) {
         clusterOf.set(s.wallet, ++serial)
         events.push(`CREATE_CLUSTER ${serial}`, `ADD_WALLET ${serial} ${s.wallet} main`)
-      } else if (s.wallet === PRIVATE && isSecret) {
+      } else if (s.wallet === PRIVATE_WALLET && isSecret) {
         isSecret = false
         events.push(`ADD_WALLET 1 ${s.wallet} secret`)
       }
@@ -148,7 +148,7 @@ const line = (event: PublicEvent): string => {
   }
 }
 
-function folded(list: readonly Step[], writerMs = LATE): MemoryRegistry {
+function folded(list: readonly Step[], writerMs = LATE_WRITER_MS): MemoryRegistry {
   const registry = planted()
   append(registry, entriesOf(list), writerMs)
   return registry
@@ -186,9 +186,9 @@ describe('fold', () => {
         expect(new Map(verified.map((row) => [walletNumber(row.address), row.cluster]))).toEqual(
           want.clusterOf,
         )
-        expect(verified.find((row) => walletNumber(row.address) === PRIVATE)?.isPrivate).toBe(
-          want.isSecret,
-        )
+        expect(
+          verified.find((row) => walletNumber(row.address) === PRIVATE_WALLET)?.isPrivate,
+        ).toBe(want.isSecret)
         expect(registry.journal.flatMap(publicEvents).map(line)).toEqual(want.events)
       }),
       { numRuns: 500 },
@@ -201,9 +201,9 @@ describe('fold', () => {
         const entries = entriesOf(list).map(decodeEntry)
         const slice = loadSlice(planted(), entries)
         const copy = loadSlice(planted(), entries)
-        const first = foldEntriesToRows(slice, entries, LATE)
+        const first = foldEntriesToRows(slice, entries, LATE_WRITER_MS)
         expect(slice).toEqual(copy)
-        expect(foldEntriesToRows(slice, entries, LATE)).toEqual(first)
+        expect(foldEntriesToRows(slice, entries, LATE_WRITER_MS)).toEqual(first)
       }),
     )
   })

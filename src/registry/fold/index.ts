@@ -51,7 +51,7 @@ export function rowKeysOfEntries(
     mayPublish: false,
   }
   for (const entry of entries) {
-    addKeys(keys, entry)
+    addKeysOfEntry(keys, entry)
     if (entry.kind === 'verify_wallet' || entry.kind === 'move_names')
       keys.movedNames += rulesOf(entry.ruleset).namesPerEntry
   }
@@ -59,7 +59,7 @@ export function rowKeysOfEntries(
   return keys
 }
 
-function addKeys(keys: RegistryRowKeys, { content, causeMs }: DecodedEntry): void {
+function addKeysOfEntry(keys: RegistryRowKeys, { content, causeMs }: DecodedEntry): void {
   if ('actor' in content && content.actor)
     for (const known of [keys.wallets, keys.actors]) known.add(mapKey(content.actor))
   switch (content.kind) {
@@ -131,11 +131,11 @@ function addCommunityBidders(keys: RegistryRowKeys, entries: readonly DecodedEnt
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
  * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later than
- * this clock and not earlier than the timestamp of any earlier entry. Changes of a cluster without a public event do
- * not count: a later event would reveal their time. A rebuild passes Infinity, and each entry's stored timestamp as its
- * time, so that timestamps are copied.
+ * this clock and not earlier than the timestamps of earlier entries. Earlier changes of a cluster without a public
+ * event are left out, because the timestamp of a later event would reveal their time. A rebuild passes Infinity, and
+ * each entry's stored timestamp as its time, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
- * @throws Error for a slice without a key of `rowKeysOfEntries`
+ * @throws Error for a slice without a key of `rowKeysOfEntries`; errors of `rulesOf`
  */
 export function foldEntriesToRows(
   before: LoadedRegistryRows,

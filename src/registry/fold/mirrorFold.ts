@@ -32,15 +32,17 @@ import {
 /**
  * The fold of a mirror makes the registry's tables from the event feed of another service. The tables equal those of
  * that service without its private data. The feed has no bids, payments and signed changes. So a mirror's entries have
- * empty bodies, or that of a bid without its transaction hash, and its tables can not be folded again from its journal.
+ * the body of a bid with zeros as its transaction hash, or an empty body. A mirror's tables can not be folded again
+ * from its journal.
  */
 
 /** Maximum number of events per entry. A malicious feed could list any number of wallets with one actor and time. */
 const MAX_EVENTS_PER_ENTRY = 2_048
 
 /**
- * Groups events into entries. Consecutive wallets that one actor added at one time are one entry: they get the same
- * `createdSeq`, and lists order wallets of the same `createdSeq` by address.
+ * Groups events into entries. Consecutive wallets that one actor added at one time are one entry, with the creation of
+ * their cluster if it comes right before. They get the same `createdSeq`. Lists order wallets by `createdSeq`, then by
+ * address.
  */
 export function groupEventsIntoEntries(events: readonly LeafEvent[]): LeafEvent[][] {
   const entries: LeafEvent[][] = []
@@ -73,7 +75,8 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Registr
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(communityNameKey(event.community, event.name))
-    // actors whose cluster the event depends on, unless an earlier event of the batch created that cluster
+    // Registrations depend on the actor's cluster. For a name it is `event.cluster`, which has no rows yet if the batch
+    // creates it.
     const needsActor = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (needsActor && actor) keys.wallets.add(mapKey(actor))
   }
@@ -82,7 +85,7 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Registr
 
 /**
  * Folds entries, in order.
- * @throws RangeError for an event that does not fit the state, or the time of the one before
+ * @throws RangeError for an event that does not fit the state, or is older than the event before it
  */
 export function foldMirrorEntries(
   before: LoadedRegistryRows,
@@ -98,7 +101,7 @@ export function foldMirrorEntries(
     head.seq += 1
     head.atMs = atMs
     const events = entry.map((one) => state.apply(one))
-    const { kind, body, effects } = contentOf(events, actor)
+    const { kind, body, effects } = entryContentOf(events, actor)
     journal.push({
       seq: head.seq,
       kind,
@@ -127,7 +130,9 @@ class MirrorFoldState implements MirrorState {
     this.#work = work
   }
 
-  /** Applies an event. @returns the event as the journal stores it @throws RangeError */
+  /**
+   * Applies an event. @returns the event as the journal stores it @throws RangeError where it does not fit the state
+   */
   apply(read: LeafEvent): PublicEvent {
     this.#event = read
     const { event } = read
@@ -248,10 +253,10 @@ class MirrorFoldState implements MirrorState {
 type EventArgument<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /**
- * Kind, body and effects of an entry with the given events. Earlier builds wrote `move_names` in place of `mirrored`;
- * both kinds have the same effects.
+ * Kind, body and effects of an entry with the given events. A journal of an earlier build has the kind `move_names`
+ * instead of `mirrored`, with effects of the same form.
  */
-function contentOf(
+function entryContentOf(
   events: readonly PublicEvent[],
   actor: Buffer | null,
 ): Pick<JournalRow, 'kind' | 'body' | 'effects'> {

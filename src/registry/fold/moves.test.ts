@@ -127,7 +127,7 @@ const played = fc.tuple(
 )
 
 /** Names move from one cluster into another, while other wallets try to enter and leave both. */
-const CROWDED: Step[] = [
+const CROWDED_STEPS: Step[] = [
   ...NAMES.map((name, i): Step => ({ do: 'bid', w: i < 3 ? 0 : 1, name })),
   { do: 'add', w: 1, items: [{ w: 0, name: 'a', isPrivate: false }] },
   { do: 'add', w: 0, items: [{ w: 1, name: 'b', isPrivate: false }] },
@@ -159,7 +159,7 @@ describe('names that move in parts', () => {
         seen.slices += registry.journal.filter(({ kind }) => kind === 'move_names').length
         for (const code of refusals) seen.refusals.add(code)
       }),
-      { numRuns: 80, examples: [[[CROWDED, [0], 1]], [[CROWDED, [1], 1]]] },
+      { numRuns: 80, examples: [[[CROWDED_STEPS, [0], 1]], [[CROWDED_STEPS, [1], 1]]] },
     )
     expect(seen.slices).toBeGreaterThan(20)
     expect(seen.refusals).toContain('names_moving')
@@ -191,7 +191,7 @@ describe('names that move in parts', () => {
         numRuns: runsOf(60),
         examples: [
           [
-            [CROWDED, [1], 1],
+            [CROWDED_STEPS, [1], 1],
             [7, 3],
           ],
         ],

@@ -13,8 +13,8 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
  * 1. Look-ups do not wait for the parts: they return the target as the owner also of a name whose row still has the
  * source. When a part writes that row, look-ups change only in who changed the name last, and when.
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
- * 3. A cluster is the source or target of at most one move in progress. A move that fits in one entry may still join a
- * target.
+ * 3. A cluster is the source or target of at most one move in progress. Names that fit in one entry may still move to a
+ * cluster that is a target.
  * 4. A target cannot lose its last verified wallet, because it has names.
  * 5. The body of a part has only the id of the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.

@@ -11,14 +11,14 @@ export interface JournalHead {
   seq: number
   /** Number of the newest public event. */
   publicSeq: number
-  /** Timestamp below which no later entry's may be. */
+  /** Minimum timestamp of the next entry, ms. */
   atMs: number
   /** Serial of the newest cluster. */
   serial: number
   minimumWei: bigint
 }
 
-/** Keys of the rows that a batch may read. Byte strings are texts made by `mapKey`. */
+/** Keys of the rows that a batch may read. Addresses and ids are in the text form of `mapKey`. */
 export interface RegistryRowKeys {
   names: Set<string>
   /** Wallets whose verified wallet row is needed. Each of them may also create a cluster. */
@@ -31,7 +31,7 @@ export interface RegistryRowKeys {
   movers: string[]
   /** Ids of clusters whose names are still moving, one for each `move_names` entry of the batch. */
   continuedMoves: string[]
-  /** Number of names that the batch moves at most. */
+  /** Maximum number of names that the batch can move. */
   movedNames: number
   /**
    * Communities, each with the time (ms) from which its rules are needed. Their owners' clusters are loaded in full.
@@ -45,7 +45,10 @@ export interface RegistryRowKeys {
   claims: Set<string>
   /** Names that the batch's changes give to wallets of clusters that are loaded in full. */
   walletNames: Set<string>
-  /** True if a bid may make a private wallet public, which gets a numbered name where its own is taken. */
+  /**
+   * True if the batch has a bid for a name. A bid may make a private wallet public, and that wallet gets a numbered
+   * name if its name is taken.
+   */
   mayPublish: boolean
 }
 
@@ -70,8 +73,8 @@ export interface ClusterState {
   wallets: Map<string, WalletRow>
   /**
    * Names that the cluster holds, oldest first. Names still moving to it are included, and names moving away are not.
-   * If its names may move, one name more is loaded than the batch moves at most. Otherwise only the oldest name and the
-   * communities are loaded.
+   * Loaded are the oldest name, and names that are communities or may become communities in the batch. If the cluster's
+   * names may move, its oldest names are loaded too: one more than the batch can move.
    */
   names: ClusterName[]
 }
@@ -114,24 +117,24 @@ export interface LoadedRegistryRows {
    * Moves in progress from or to loaded clusters, and moves that the batch continues, by the serial of the cluster that
    * loses names.
    */
-  moves: Map<number, Move>
+  moves: Map<number, LoadedNameMove>
 }
 
 /** A move of names between two clusters (by their serials) that takes several entries (moves.ts). */
 export interface NameMoveRow {
   source: number
   target: number
-  /** Entry that began the move. */
+  /** Number of the entry that began the move. */
   seq: number
   /** Stored address of the wallet that the names move with. */
   actor: Buffer
 }
 
-/** A move, with the names that the batch may move. */
-interface Move extends NameMoveRow {
+/** A move of names, with the names that the batch may move. */
+interface LoadedNameMove extends NameMoveRow {
   /**
-   * Names still to move, oldest first: all names, or at most one more than the batch moves; empty where no entry of the
-   * batch continues the move.
+   * Names still to move, oldest first: at most one more than the batch can move. Empty where no entry of the batch
+   * continues the move.
    */
   names: readonly ClusterName[]
 }
@@ -151,6 +154,7 @@ export interface JournalRow extends Required<Entry> {
   effects: Buffer
 }
 
+/** Row of the table `names`: a bid, also one that did not win. */
 export interface NameRow {
   seq: number
   txKey: bigint | null
@@ -198,7 +202,10 @@ export interface CommunityNameRow {
   isVerified: boolean
   /** Serial of the cluster that got the name after an airdrop claim. Null for other names. */
   assigned: number | null
-  /** Stored address of the claim's account. Null in entries of earlier versions, which did not store the account. */
+  /**
+   * Stored address of the claim's account. Null for other names, and where an earlier version did not store the
+   * account.
+   */
   claim: Buffer | null
   seq: number
 }

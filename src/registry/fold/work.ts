@@ -15,7 +15,7 @@ import {
 
 /** State of a running fold: the loaded rows as the entries so far have changed them, and the rows to write. */
 export interface FoldState extends Omit<LoadedRegistryRows, 'head' | 'clusters'> {
-  /** null in a batch that loads no cluster in full; new clusters are then only added to the changes. */
+  /** Null in a batch that loads no cluster in full. New clusters of the batch are then only in `changes`. */
   clusters: Map<number, ClusterState> | null
   /** Rules of the current entry. */
   rules: Ruleset
@@ -28,6 +28,7 @@ export function setPublicEvents(row: JournalRow, cluster: number, events: Public
   row.publicCount = events.length
 }
 
+/** Starts a fold on copies of the loaded rows. */
 export function beginFold(before: LoadedRegistryRows, entries: readonly Entry[]): FoldState {
   const { generation, seq, publicSeq, atMs, serial, minimumWei } = before.head
   // Stryker disable next-line all: a batch of bids gives the same result with whole clusters, only slower
@@ -83,8 +84,8 @@ export function finishFold(work: FoldState, before: LoadedRegistryRows): RowChan
       const was = old?.get(key)
       if (!was) changes.wallets.push(row)
       else if (was.isVerified && !row.isVerified) {
-        // removed and listed again: delete the old row first, since another cluster may have verified the wallet in
-        // between
+        // The wallet was removed and listed again. Another cluster may have verified it in between, so its old row is
+        // deleted before other rows are written.
         changes.walletRemovals.push(was)
         changes.wallets.push(row)
       } else if (row !== was) changes.walletUpdates.push(row)

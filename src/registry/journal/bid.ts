@@ -3,8 +3,9 @@ import { wordToBigInt } from '../primitives/bytes.js'
 import { wordToName } from '../primitives/name.js'
 
 /**
- * Body of a bid: the transaction hash, then the data words of the log (`Bid(bytes32 from,uint256 amount,bytes32
- * name)`, with a referral one word more), then `PAUSED_HUB_SUFFIX` where the hub refused the bid because it was paused.
+ * Byte offsets in the body of a bid, and the body's length in bytes without `PAUSED_HUB_SUFFIX`. The body is the
+ * transaction hash, then the data words of the log (`Bid(bytes32 from,uint256 amount,bytes32 name)`, with a referral
+ * one word more). `PAUSED_HUB_SUFFIX` follows where the hub refused the bid because it was paused.
  */
 export const BID_OFFSETS = {
   txHash: 0,
@@ -70,8 +71,10 @@ export type BidDecision =
   | { outcome: 'refused'; name: string | null; reason: BidRefusal }
 
 /**
- * Decides a bid. The first confirmed well-formed bid on the hub, by (block, log index), of at least the minimum wins,
- * unless the hub was paused. Bids of one transaction are decided independently, as in the hub contract.
+ * Decides a bid. A valid bid has a well-formed name, is at least the minimum, and reached a hub that was not paused.
+ * The first valid confirmed bid for a name, by block and log index, wins. Bids of one transaction are decided
+ * independently, as in the hub contract.
+ * @param isOwned whether an earlier bid has won the name
  */
 export function decideBid(
   { amountWei, name, isPaused }: Pick<Bid, 'amountWei' | 'name' | 'isPaused'>,

@@ -15,12 +15,12 @@ import type { EntryKind } from './entry.js'
 /** Option of a check: if the field is faulty, the checks of the whole object are skipped. */
 const ABORT = { abort: true }
 
-const hexText = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
+const hexTextSchema = z.string().regex(/^([0-9a-f]{2})+$/, ABORT)
 
-/** Schema of a byte string in hex, of a fixed length or of any length from 1. */
+/** Schema of a byte string in hex. @param length in bytes. Default: any length from 1 */
 export const bytesField = (length?: number) =>
   z.codec(
-    length === undefined ? hexText : hexText.length(2 * length, ABORT),
+    length === undefined ? hexTextSchema : hexTextSchema.length(2 * length, ABORT),
     z.instanceof(Buffer),
     {
       decode: (text) => Buffer.from(text, 'hex'),

@@ -3,10 +3,10 @@ import { communityRulesCodec } from '../community/rules.js'
 import { decodeBody, encodeBody, nameField, walletField, wordField } from './body.js'
 import type { EntryKind } from './entry.js'
 
-const areUnique = (addresses: readonly Buffer[]): boolean =>
+const areAddressesUnique = (addresses: readonly Buffer[]): boolean =>
   new Set(addresses.map((address) => address.toString('hex'))).size === addresses.length
 const haveUniqueAddresses = (wallets: readonly { address: Buffer }[]): boolean =>
-  areUnique(wallets.map(({ address }) => address))
+  areAddressesUnique(wallets.map(({ address }) => address))
 
 const renamedWalletSchema = z.codec(
   z.tuple([walletField, nameField]),
@@ -19,7 +19,7 @@ const renamedWalletSchema = z.codec(
 
 const addedWalletSchema = z.codec(
   z.tuple([walletField, nameField, z.boolean().nullable()]),
-  /** `isPrivate`: null where not specified: a new wallet is then public, and a listed wallet stays as it is. */
+  /** `isPrivate`: null where not specified. A new wallet is then public, and a listed wallet does not change. */
   z.custom<{ address: Buffer; name: string; isPrivate: boolean | null }>(),
   {
     decode: ([address, name, isPrivate]) => ({ address, name, isPrivate }),
@@ -32,7 +32,7 @@ const addedWalletSchema = z.codec(
 )
 
 /** Schemas of the bodies of changes of a cluster: stored addresses without duplicates, canonical names. */
-const CLUSTER_CHANGES = {
+const CLUSTER_CHANGE_SCHEMAS = {
   create_cluster: z.strictObject({ actor: walletField }),
   add_wallets: z.strictObject({
     actor: walletField,
@@ -44,7 +44,7 @@ const CLUSTER_CHANGES = {
   }),
   remove_wallets: z.strictObject({
     actor: walletField,
-    addresses: z.array(walletField).refine(areUnique),
+    addresses: z.array(walletField).refine(areAddressesUnique),
   }),
   verify_wallet: z.strictObject({ actor: walletField, clusterId: wordField }),
   confirm_backup: z.strictObject({ actor: walletField, address: walletField }),
@@ -59,7 +59,7 @@ const CLUSTER_CHANGES = {
 }
 
 /** Schemas of the bodies of changes of a community. */
-const COMMUNITY_CHANGES = {
+const COMMUNITY_CHANGE_SCHEMAS = {
   configure_community: z.strictObject({
     /** Stored address of the signer; null where the operator configured the community. */
     actor: walletField.nullable(),
@@ -89,35 +89,39 @@ const COMMUNITY_CHANGES = {
  * Body of a `move_names` entry, which moves the next names of a cluster to another cluster (fold/moves.ts). Nobody
  * signs it.
  */
-const NAME_MOVE = { move_names: z.strictObject({ clusterId: wordField }) }
-const SCHEMAS = { ...CLUSTER_CHANGES, ...COMMUNITY_CHANGES, ...NAME_MOVE }
+const NAME_MOVE_SCHEMAS = { move_names: z.strictObject({ clusterId: wordField }) }
+const CHANGE_SCHEMAS = {
+  ...CLUSTER_CHANGE_SCHEMAS,
+  ...COMMUNITY_CHANGE_SCHEMAS,
+  ...NAME_MOVE_SCHEMAS,
+}
 
 type ContentOf<Schemas extends Record<string, z.ZodType>> = {
   [Kind in keyof Schemas]: { kind: Kind } & z.output<Schemas[Kind]>
 }[keyof Schemas]
 
 /** Change of a cluster by a signed-in wallet. */
-export type ClusterChange = ContentOf<typeof CLUSTER_CHANGES>
-export type CommunityChange = ContentOf<typeof COMMUNITY_CHANGES>
+export type ClusterChange = ContentOf<typeof CLUSTER_CHANGE_SCHEMAS>
+export type CommunityChange = ContentOf<typeof COMMUNITY_CHANGE_SCHEMAS>
 export type SignedChange = ClusterChange | CommunityChange
-export type MoveNamesContent = ContentOf<typeof NAME_MOVE>
+export type MoveNamesContent = ContentOf<typeof NAME_MOVE_SCHEMAS>
 export type CommunityNameRegistration = Extract<SignedChange, { kind: 'register_community_name' }>
 
 export const isClusterChangeKind = (kind: EntryKind): kind is ClusterChange['kind'] =>
-  kind in CLUSTER_CHANGES
+  kind in CLUSTER_CHANGE_SCHEMAS
 
 /** Encodes a change without its kind. @throws RangeError for a change that the schema refuses */
 export function encodeChange({ kind, ...fields }: SignedChange | MoveNamesContent): Buffer {
-  return encodeBody(kind, SCHEMAS[kind] as z.ZodType, fields)
+  return encodeBody(kind, CHANGE_SCHEMAS[kind] as z.ZodType, fields)
 }
 
 /** Decodes the body of a change. @throws RangeError for a body that the schema of its kind refuses */
-export function decodeChange<Kind extends keyof typeof SCHEMAS>(
+export function decodeChange<Kind extends keyof typeof CHANGE_SCHEMAS>(
   kind: Kind,
   body: Buffer,
-): Extract<ContentOf<typeof SCHEMAS>, { kind: Kind }> {
-  const fields = decodeBody(kind, SCHEMAS[kind] as z.ZodType<object>, body)
-  return { kind, ...fields } as Extract<ContentOf<typeof SCHEMAS>, { kind: Kind }>
+): Extract<ContentOf<typeof CHANGE_SCHEMAS>, { kind: Kind }> {
+  const fields = decodeBody(kind, CHANGE_SCHEMAS[kind] as z.ZodType<object>, body)
+  return { kind, ...fields } as Extract<ContentOf<typeof CHANGE_SCHEMAS>, { kind: Kind }>
 }
 
 /** Number of bytes at the beginning of a change's body that include the first field, the signer. */

@@ -116,6 +116,7 @@ export type CodecValue<C> = C extends Codec<infer T> ? T : never
 type FieldCodecs = Readonly<Record<string, Codec<unknown>>>
 type ValueOf<F extends FieldCodecs> = { -readonly [Key in keyof F]: CodecValue<F[Key]> }
 
+/** Codec of an object: the values of its fields one after another, in the order of `fields`. */
 export function objectCodec<F extends FieldCodecs>(fields: F): Codec<ValueOf<F>> {
   const entries = Object.entries(fields)
   return {
@@ -161,17 +162,17 @@ export function unionCodec<Key extends string, C extends UnionCases>(
 }
 
 /** Output buffer that all calls share, because values are encoded one after the other. */
-const sink = new ByteSink()
+const sharedSink = new ByteSink()
 
 /** Encodes a value, with the version of its binary form before it. */
 export function encodeValue<T>(codec: Codec<T>, version: number, value: T): Buffer {
-  sink.clear()
-  sink.byte(version)
-  codec.write(sink, value)
-  return sink.copy()
+  sharedSink.clear()
+  sharedSink.byte(version)
+  codec.write(sharedSink, value)
+  return sharedSink.copy()
 }
 
-/** Decodes a value with its version. @throws RangeError for another version or surplus bytes */
+/** Decodes a value with its version. @throws RangeError for another version, and for bytes that no writer makes */
 export function decodeValue<T>(codec: Codec<T>, version: number, bytes: Buffer): T {
   const from = { bytes, at: 0 }
   const storedVersion = u8.read(from)

@@ -6,7 +6,7 @@ import { decodePayment, type PaymentContent } from './payment.js'
 import { RULESET_VERSION } from './ruleset.js'
 
 /** Decoded body of an entry. */
-type Content =
+type EntryContent =
   | Bid
   | { kind: 'minimum'; minimumWei: bigint }
   | SignedChange
@@ -15,7 +15,7 @@ type Content =
 
 /** Entry with its decoded body. It is decoded once, where it is read from a log, a request or the journal. */
 export interface DecodedEntry extends Required<Entry> {
-  content: Content
+  content: EntryContent
 }
 
 /** Decodes the body of an entry. @throws RangeError for an invalid body, and for a `mirrored` entry */
@@ -48,7 +48,7 @@ export const entryOfChange = (
   content: change,
 })
 
-function decodeContent(kind: Entry['kind'], body: Buffer): Content {
+function decodeContent(kind: Entry['kind'], body: Buffer): EntryContent {
   switch (kind) {
     case 'bid':
       return decodeBid(body)

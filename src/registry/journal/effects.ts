@@ -16,13 +16,13 @@ import {
 import { eventCodec } from './eventForms.js'
 
 /**
- * Effects of an entry as the fold decided them. They are stored with the entry, so that feed and status can be
- * computed from the row. Format: version u8, then one of the codecs in this file by the entry's kind; empty where the
- * entry had no effect.
+ * Version of the stored form of effects. Effects are the fold's decision about an entry. They are stored with the
+ * entry, so that feed and status can be computed from the row. Their form is the version as u8, then the form of the
+ * codec in this file for the entry's kind. Effects are empty where the entry had no effect.
  */
 const EFFECTS_VERSION = 1
 export const NO_EFFECTS = Buffer.alloc(0)
-/** Offset of the outcome in effects of a bid or of a community name registration. */
+/** Byte offset of the outcome in effects of a bid or of a community name registration. */
 export const OUTCOME_OFFSET = 1
 
 // codes are stored: never renumber
@@ -53,7 +53,8 @@ const bidCodec = unionCodec('outcome', {
 })
 
 /**
- * Effects of an entry that may register a community name. `cluster`: cluster in which the owner is publicly verified.
+ * Effects of an entry that may register a community name. `cluster` is the serial of the cluster in which the owner is
+ * publicly verified, null where there is none.
  */
 const communityCodec = unionCodec('outcome', {
   registered: [BID_OUTCOME.won, { cluster: nullableCodec(u64) }],

@@ -19,13 +19,13 @@ export const ENTRY_KIND = {
 } as const
 export type EntryKind = keyof typeof ENTRY_KIND
 
-const KIND_OF_CODE = new Map<number, EntryKind>(
+const ENTRY_KIND_BY_CODE = new Map<number, EntryKind>(
   Object.entries(ENTRY_KIND).map(([kind, code]) => [code, kind as EntryKind]),
 )
 
 /** Kind of an entry by its code in the database. @throws RangeError for an unknown code */
 export function entryKindOfCode(code: number): EntryKind {
-  const kind = KIND_OF_CODE.get(code)
+  const kind = ENTRY_KIND_BY_CODE.get(code)
   if (!kind)
     throw new RangeError(
       `this version of clusterd does not know kind ${code} of a journal entry: run the newer version that wrote it`,
@@ -35,14 +35,14 @@ export function entryKindOfCode(code: number): EntryKind {
 
 /**
  * Complete input of one step of the fold: a confirmed log of the hub, a confirmed payment on any chain, a signed
- * change, or the next part (`move_names`) of a move of names that a signed change began. A `mirrored` entry is no input:
- * it has only effects.
+ * change, or the next part (`move_names`) of a move of names that a signed change began. A `mirrored` entry is no
+ * input: it has only effects.
  */
 export interface Entry {
   kind: EntryKind
   /** Position on the chain, null for signed changes and `move_names` entries. Chains are numbered per network. */
   position: { chain: number; block: number; logIndex: number } | null
-  /** First 8 bytes of the transaction hash, null without a transaction. */
+  /** First 8 bytes of the transaction's hash or signature (`txKeyOfHash`). Null without a transaction. */
   txKey: bigint | null
   /** Time of the block or request of the entry, ms. The journal's timestamp may differ (see `foldEntriesToRows`). */
   causeMs: number

@@ -43,13 +43,13 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 export const actorText = (actor: Buffer | null): string =>
   actor ? decodeWallet(actor).text : ZERO_ADDRESS
 
-const fieldOf = (event: object, key: string): unknown =>
+const fieldValueOf = (event: object, key: string): unknown =>
   (event as Readonly<Record<string, unknown>>)[key]
 
 /** Clusters that an event refers to. */
 export const clustersOfEvent = <Cluster>(event: V1Event<Cluster>): NonNullable<Cluster>[] =>
   EVENTS[event.type].list.flatMap(({ key, isCluster }) =>
-    isCluster ? ((fieldOf(event, key) ?? []) as NonNullable<Cluster>) : [],
+    isCluster ? ((fieldValueOf(event, key) ?? []) as NonNullable<Cluster>) : [],
   )
 
 /** Cluster that an event belongs to: the first cluster among its fields. Null for an event without a cluster. */
@@ -64,14 +64,15 @@ export function eventDataJson<Cluster>(
   let data = ''
   for (const { key, kind, v1, isCluster } of EVENTS[event.type].list) {
     if (v1 === null) continue
-    const value = fieldOf(event, key)
-    const json = isCluster && value !== null ? `"${idOf(value as Cluster)}"` : jsonOf(kind, value)
+    const value = fieldValueOf(event, key)
+    const json =
+      isCluster && value !== null ? `"${idOf(value as Cluster)}"` : fieldJson(kind, value)
     data += `${data === '' ? '{' : ','}"${v1}":${json}`
   }
   return `${data}}`
 }
 
-function jsonOf(kind: EventFieldKind, value: unknown): string {
+function fieldJson(kind: EventFieldKind, value: unknown): string {
   if (kind === 'name') return JSON.stringify(value)
   if (kind === 'wallet') return `"${decodeWallet(value as Buffer).text}"`
   return kind === 'wei' ? `"${value}"` : String(value)

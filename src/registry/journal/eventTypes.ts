@@ -67,7 +67,7 @@ interface EventRow<F extends EventFields, V01 extends V01EventType | null> {
   code: number
   /** When the event is published. Private wallets publish no events. */
   published: string
-  /** Sentence on the pages about the actor. src/web/page/parts/feed.tsx defines its placeholders. */
+  /** Rest of the pages' sentence that begins with the actor. src/web/page/parts/feed.tsx defines its placeholders. */
   sentence: string
   /** Colour of the event's dot on the pages. src/web/page/style.css has a rule for each tone but `plain`. */
   tone: 'plain' | 'name' | 'member' | 'loss' | 'move'
@@ -82,7 +82,7 @@ interface EventRow<F extends EventFields, V01 extends V01EventType | null> {
   apply(state: MirrorState, event: ValuesOf<F, string, string>): void
 }
 
-const eventRow = <const F extends EventFields, const V01 extends V01EventType | null>(
+const createEventRow = <const F extends EventFields, const V01 extends V01EventType | null>(
   row: EventRow<F, V01>,
 ) => ({
   ...row,
@@ -107,7 +107,7 @@ const WALLET_NAME_FIELD = {
 } as const
 
 export const EVENTS = {
-  CREATE_CLUSTER: eventRow({
+  CREATE_CLUSTER: createEventRow({
     code: 1,
     published:
       'A cluster was made, by its first signed change or by the first name that its wallet won',
@@ -117,7 +117,7 @@ export const EVENTS = {
     fields: { cluster: CLUSTER_FIELD },
     apply: (state, event) => state.createCluster(event),
   }),
-  ADD_WALLET: eventRow({
+  ADD_WALLET: createEventRow({
     code: 2,
     published: 'A wallet was added to a cluster in public, or a private one became public',
     sentence: 'added :address as :wallet',
@@ -132,7 +132,7 @@ export const EVENTS = {
     },
     apply: (state, event) => state.addWallet(event),
   }),
-  REGISTER_NAME: eventRow({
+  REGISTER_NAME: createEventRow({
     code: 8,
     published: 'A confirmed bid on the hub won a name for the cluster',
     sentence: 'registered :name for :price',
@@ -145,7 +145,7 @@ export const EVENTS = {
     },
     apply: (state, event) => state.registerName(event),
   }),
-  UPDATE_WALLET_NAME: eventRow({
+  UPDATE_WALLET_NAME: createEventRow({
     code: 3,
     published: 'A wallet of the cluster got another name',
     sentence: 'named :address :wallet',
@@ -159,7 +159,7 @@ export const EVENTS = {
     },
     apply: (state, event) => state.changeWallet(event, { name: event.name }),
   }),
-  VERIFY_WALLET: eventRow({
+  VERIFY_WALLET: createEventRow({
     code: 4,
     published: 'A listed wallet verified itself in the cluster',
     sentence: 'verified :address',
@@ -173,7 +173,7 @@ export const EVENTS = {
     },
     apply: (state, event) => state.changeWallet(event, { isVerified: true }),
   }),
-  REMOVE_WALLET: eventRow({
+  REMOVE_WALLET: createEventRow({
     code: 5,
     published: 'A wallet was removed from the cluster, or left it to verify itself in another one',
     sentence: 'removed :address',
@@ -182,7 +182,7 @@ export const EVENTS = {
     fields: { wallet: WALLET_FIELD, cluster: CLUSTER_FIELD },
     apply: (state, event) => state.removeWallet(event),
   }),
-  BACKUP_WALLET: eventRow({
+  BACKUP_WALLET: createEventRow({
     code: 6,
     published: 'A wallet of the cluster was confirmed to be backed up',
     sentence: 'backed up :address',
@@ -191,7 +191,7 @@ export const EVENTS = {
     fields: { wallet: WALLET_FIELD, cluster: CLUSTER_FIELD },
     apply: (state, event) => state.changeWallet(event, { isBackedUp: true }),
   }),
-  TRANSFER_NAME: eventRow({
+  TRANSFER_NAME: createEventRow({
     code: 7,
     published: 'A name moved along with the last verified wallet of its cluster',
     sentence: 'moved :name to another bundle',
@@ -208,7 +208,7 @@ export const EVENTS = {
     },
     apply: (state, event) => state.transferName(event),
   }),
-  REGISTER_COMMUNITY_NAME: eventRow({
+  REGISTER_COMMUNITY_NAME: createEventRow({
     code: 9,
     published: 'A name below a community has a new owner: for free, assigned, or by a payment',
     sentence: 'got :member:forOther',

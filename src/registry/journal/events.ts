@@ -121,8 +121,8 @@ export const eventId = (network: Network, generation: number, number: number): s
   `${NETWORK_LETTER[network]}-${generation}-${number}`
 
 /**
- * Creates a writer of events in the JSON of the API's v1, twice as fast as `JSON.stringify`. The text of an actor is
- * reused for consecutive events.
+ * Creates a writer of events in the JSON of the API's v1, twice as fast as `JSON.stringify`. Consecutive events with
+ * the same Buffer as actor share the actor's text.
  * @param idOf public id of a cluster, hex
  */
 export function createV1EventWriter(

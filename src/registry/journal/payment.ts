@@ -28,13 +28,13 @@ const paymentSchema = z.strictObject({
    */
   blockMs: z.int(),
   /**
-   * `requirementsHash` of the requirements in force at the block, if the payer met them (also where there are none);
-   * null for a refunded payment.
+   * `requirementsHash` of the requirements in force at the block, if the payer met them. An empty list of requirements
+   * is always met. Null for other payers, and for a payment that the payer has back or may soon get back.
    */
   met: wordField.nullable(),
   /**
-   * Sequence number of an earlier payment that bought the name, if its payer got the money back. The name is then
-   * free.
+   * Sequence number of the journal entry of an earlier payment that bought the name, if its payer got the money back.
+   * The name is then free.
    */
   freed: z.int().optional(),
 })
@@ -45,7 +45,7 @@ export interface PaymentContent {
   payment: CommunityPaymentBody
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
-  /** Canonical name below the community; null likewise. */
+  /** Canonical name below the community. Null where the payment's bytes32 is not a valid name. */
   name: string | null
 }
 

@@ -6,13 +6,13 @@ export interface Ruleset {
   namesPerEntry: number
 }
 
-const FIRST: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
+const FIRST_RULESET: Ruleset = { maxClusterWallets: 1_000, namesPerEntry: 1_000 }
 
 /**
  * Rulesets by version, from 1. Each entry stores its version (`journal.ruleset`), so that a replay gives the same
  * effects. To change a rule, append a ruleset and do not edit the earlier ones. Versions 1 to 3 have equal rules.
  */
-const RULESETS: readonly Ruleset[] = [FIRST, FIRST, FIRST]
+const RULESETS: readonly Ruleset[] = [FIRST_RULESET, FIRST_RULESET, FIRST_RULESET]
 
 /** Largest maximum of wallets per cluster in any ruleset. */
 export const MAX_CLUSTER_WALLETS_OF_ANY_RULESET = Math.max(

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { CommunityRules } from '../community/rules.js'
 import { decodeChange } from './change.js'
 
-/** Size of the cache: total length of the cached bodies. Decoding a thousand addresses takes more than ten ms. */
+/** Maximum total length of the cached bodies. Decoding rules with a thousand addresses takes more than ten ms. */
 const CACHE_BYTES = 8 * 1024 * 1024
 
 const rulesByBody = new LRUCache<string, CommunityRules>({

@@ -33,6 +33,7 @@ export interface ConfirmedPaymentOutcome {
   block: number
 }
 
+/** Quote and bid of a payment to a Solana program for a name on the hub. */
 export interface HubNameTarget {
   kind: 'name'
   /** The name as bytes32 (`nameToWord` in name.ts). */
@@ -45,13 +46,14 @@ export interface HubNameTarget {
   quoteId: Buffer
   /** Value of the bid on the hub, wei. */
   amountWei: bigint
-  /** Unix seconds, within a safe integer. The payer may have set any value. */
+  /** Time at which the quote expires, Unix seconds, within a safe integer. The payer may have set any value. */
   expiresAt: number
   verdict: QuoteVerdict
   /** Time from which the payer may take an undecided payment back, ms. */
   reclaimableMs: number
 }
 
+/** Name below a community that a payment is for, and who is paid. */
 export interface CommunityNameTarget {
   kind: 'communityName'
   /** Community and name as raw 32-byte words, which may be malformed names. */
@@ -79,7 +81,7 @@ export interface Payment<Target = HubNameTarget | CommunityNameTarget> {
   sequence: number
   /** Stored address of the payer. */
   payer: Buffer
-  /** Currency and amount: `native`, or the token's address or mint as responses show it; amount in base units. */
+  /** `token` is `native`, or the token's address or mint as responses show it. `amount` is in base units. */
   money: { token: string; amount: bigint }
   target: Target
   /** Referrer, 32 bytes; null for nobody. */

@@ -53,7 +53,7 @@ describe('a payment', () => {
       fc.property(
         terms,
         terms,
-        fc.constantFrom<keyof PaymentTerms>(...TERMS),
+        fc.constantFrom<keyof PaymentTerms>(...TERM_NAMES),
         (quoted, other, term) => {
           fc.pre(!same(quoted[term], other[term]))
           expect(verifyQuote([KEY], PROGRAM, paid(quoted, { [term]: other[term] }))).toBe('foreign')
@@ -150,7 +150,7 @@ describe('sequences', () => {
   })
 })
 
-const TERMS: (keyof PaymentTerms)[] = [
+const TERM_NAMES: (keyof PaymentTerms)[] = [
   'payer',
   'name',
   'amountWei',

@@ -28,7 +28,7 @@ export interface QuotedPaymentEvent extends PaymentTerms {
 
 const WORD_BYTES = 32
 export const QUOTE_AMOUNT_BITS = 128n
-/** Lamports are a u64 on chain. Quotes stay below 2^63. */
+/** Quotes stay below 2^63 lamports, although lamports are a u64 on chain. */
 export const QUOTE_LAMPORTS_BITS = 63n
 
 /** The program that a quote is paid to. */
@@ -43,7 +43,7 @@ export interface QuotedProgram {
  * Canonical bytes of a quote: network u8 ‖ genesis hash 32 ‖ program id 32 ‖ payer 32 ‖ name 32 ‖ amount u128 ‖
  * lamports u64 ‖ expiry i64 ‖ referral 32, big-endian.
  */
-function canonicalQuote(
+function canonicalQuoteBytes(
   { network, genesisHash, programId }: QuotedProgram,
   terms: PaymentTerms,
 ): Buffer {
@@ -77,7 +77,7 @@ export const deriveQuoteId = (
   key: Uint8Array,
   program: QuotedProgram,
   terms: PaymentTerms,
-): Buffer => createHmac('sha256', key).update(canonicalQuote(program, terms)).digest()
+): Buffer => createHmac('sha256', key).update(canonicalQuoteBytes(program, terms)).digest()
 
 /**
  * Checks whether a payment has a quote of this deployment. Never throws for on-chain values.

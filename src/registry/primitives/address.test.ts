@@ -11,7 +11,7 @@ import {
 } from './address.js'
 
 /** The vectors of EIP-55. */
-const EIP55 = [
+const EIP55_ADDRESSES = [
   '0x52908400098527886E0F7030069857D2E4169EE7',
   '0x8617E340B3D01FA5F11F306F4090FD50E238070D',
   '0xde709f2102306220921060314715629080e2fb77',
@@ -33,13 +33,13 @@ const parsed = (input: string) => {
 }
 
 describe('EVM addresses', () => {
-  it.each(EIP55)('accepts %s, and returns it in lower case', (input) => {
+  it.each(EIP55_ADDRESSES)('accepts %s, and returns it in lower case', (input) => {
     expect(parsed(input)).toMatchObject({ type: 'evm', text: input.toLowerCase() })
     expect(parsed(input.toLowerCase()).text).toBe(input.toLowerCase())
   })
 
   it('refuses a checksum with any one letter in the other case', () => {
-    const vector = EIP55[4]!
+    const vector = EIP55_ADDRESSES[4]!
     for (let i = 2; i < vector.length; i++) {
       const c = vector[i]!
       const other = c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()
@@ -155,7 +155,7 @@ describe('stored forms', () => {
   })
 
   it.each([
-    ['an EVM address', EIP55[0]!.toLowerCase()],
+    ['an EVM address', EIP55_ADDRESSES[0]!.toLowerCase()],
     ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
   ])('of any chain are decoded as wallets: %s', (_, text) => {
     const wallet = parseWalletOrNull(text)!
@@ -169,7 +169,7 @@ describe('stored forms', () => {
     )
   })
 
-  it.each(['', 'nobody', `${EIP55[0]!}0`])(
+  it.each(['', 'nobody', `${EIP55_ADDRESSES[0]!}0`])(
     'are refused for text that is no address: "%s"',
     (text) => {
       expect(parseWalletOrNull(text)).toBeNull()
@@ -177,9 +177,9 @@ describe('stored forms', () => {
   )
 
   it('do not share memory with the bytes that they were decoded from', () => {
-    const word = addressToWord(parsed(EIP55[0]!).bytes)
+    const word = addressToWord(parsed(EIP55_ADDRESSES[0]!).bytes)
     const bytes = addressOfWord(word)
     word.fill(0)
-    expect(decodeAddress(bytes).text).toBe(EIP55[0]!.toLowerCase())
+    expect(decodeAddress(bytes).text).toBe(EIP55_ADDRESSES[0]!.toLowerCase())
   })
 })

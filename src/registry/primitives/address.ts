@@ -18,7 +18,10 @@ export interface Address {
   type: PayerAddressType
   /** Canonical text, as responses show it. */
   text: string
-  /** Stored form, in database and journal: a type byte, then the raw address, or a `Wallet`'s canonical text. */
+  /**
+   * Stored form, in database and journal: a type byte, then the raw address. For a chain that is neither EVM nor
+   * Solana, the canonical text follows the type byte.
+   */
   bytes: Buffer
 }
 
@@ -27,7 +30,7 @@ export interface Wallet extends Omit<Address, 'type'> {
   type: PayerAddressType | OtherChainAddressType
 }
 
-/** Type byte and raw address. */
+/** Stored form of an address: its type byte, then the raw address. */
 export function storedAddress(type: PayerAddressType, raw: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(raw.length + 1)
   bytes[0] = ADDRESS_AND_TX_ID_FORMS[type].code
@@ -38,7 +41,7 @@ export function storedAddress(type: PayerAddressType, raw: Uint8Array): Buffer {
 export type AddressProblem = 'unsupported_address' | 'bad_checksum'
 
 /**
- * Parses an address by its form. Mixed-case hex needs a valid checksum.
+ * Parses an address of a type that can pay, by its form. Mixed-case hex needs a valid checksum.
  * @returns the address, or the problem
  */
 export function parseAddress(input: string): Address | AddressProblem {
@@ -61,7 +64,7 @@ export function parseWallet(input: string): Wallet | AddressProblem {
 const storedOtherAddress = (text: string): Buffer =>
   Buffer.concat([Buffer.of(OTHER_CHAIN_CODE), Buffer.from(text)])
 
-/** Parses an address for a look-up; null for an invalid address, which is treated as unknown. */
+/** Parses an address of any chain whose wallets a cluster may list; null for an invalid address. */
 export function parseWalletOrNull(input: string): Wallet | null {
   const wallet = parseWallet(input)
   return typeof wallet === 'string' ? null : wallet
@@ -77,7 +80,7 @@ export function decodeWallet(bytes: Uint8Array): Wallet {
   return { ...other, bytes: raw }
 }
 
-/** Decodes the stored address of a wallet that pays. @throws RangeError for other bytes */
+/** Decodes a stored address of a type that can pay. @throws RangeError for other bytes */
 export function decodeAddress(bytes: Uint8Array): Address {
   const raw = Buffer.from(bytes)
   for (const [type, { code, bytes: length, text }] of FORMS_BY_LENGTH)
@@ -87,7 +90,7 @@ export function decodeAddress(bytes: Uint8Array): Address {
 }
 
 /**
- * Address in the `from` word of a bid: the shortest type whose padding is all zeros.
+ * Address in a 32-byte word, such as the `from` word of a bid: the shortest type whose padding is all zeros.
  * @returns the stored form only, without text, because this runs once per log
  */
 export function addressOfWord(word: Buffer): Buffer {
@@ -98,7 +101,7 @@ export function addressOfWord(word: Buffer): Buffer {
   return storedAddress(type, word.subarray(word.length - bytes))
 }
 
-/** EVM zero address in its stored form. It is stored instead of a private actor. */
+/** EVM zero address in its stored form. The feed shows it as the actor where no wallet may be shown. */
 export const STORED_ZERO_ADDRESS = addressOfWord(Buffer.alloc(32))
 
 /**

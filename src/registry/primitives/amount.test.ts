@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultAmountWei, parseAmountWei } from './amount.js'
 
-const MAX = 2n ** 256n - 1n
+const MAX_UINT256 = 2n ** 256n - 1n
 
 it.each([
   [0n, 10n ** 16n],
@@ -15,12 +15,12 @@ it.each([
 describe('parseAmountWei', () => {
   it('parses every unsigned 256-bit integer in canonical decimal form', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: MAX }), (wei) => {
+      fc.property(fc.bigInt({ min: 0n, max: MAX_UINT256 }), (wei) => {
         expect(parseAmountWei(String(wei))).toBe(wei)
       }),
     )
     expect(parseAmountWei('0')).toBe(0n)
-    expect(parseAmountWei(String(MAX))).toBe(MAX)
+    expect(parseAmountWei(String(MAX_UINT256))).toBe(MAX_UINT256)
   })
 
   it.each([
@@ -36,7 +36,7 @@ describe('parseAmountWei', () => {
     '0x10',
     '1_000',
     '١٢', // Arabic digits, which \d with the u flag of other languages takes
-    String(MAX + 1n),
+    String(MAX_UINT256 + 1n),
     '1'.repeat(79),
     '1'.repeat(100_000),
   ])('refuses %j', (input) => {

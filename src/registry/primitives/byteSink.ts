@@ -45,7 +45,7 @@ export class ByteSink {
     this.#length += this.#ensureRoom(value.length).write(value, this.#length, 'latin1')
   }
 
-  /** A copy of the written bytes. */
+  /** Copies the written bytes, because later writes reuse the buffer. */
   copy(): Buffer {
     return Buffer.from(this.#buffer.subarray(0, this.#length))
   }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
 /**
- * Default of a bridge's `confirmations`, the blocks that LayerZero's verifiers wait for, by the chain's confirmation
- * tag. 64 blocks are two epochs of Ethereum.
+ * Default of a bridge's `confirmations`, by the chain's confirmation tag: how many blocks LayerZero's verifiers wait.
+ * 64 blocks are two epochs of Ethereum.
  */
-const BRIDGE_BLOCKS = { finalized: 64, safe: 64 } as const
-type ConfirmationTag = keyof typeof BRIDGE_BLOCKS
+const BRIDGE_BLOCKS_BY_TAG = { finalized: 64, safe: 64 } as const
+type ConfirmationTag = keyof typeof BRIDGE_BLOCKS_BY_TAG
 /** Block tags that stand for a confirmed block. */
-export const CONFIRMED_BLOCK_TAGS = Object.keys(BRIDGE_BLOCKS) as [
+export const CONFIRMED_BLOCK_TAGS = Object.keys(BRIDGE_BLOCKS_BY_TAG) as [
   ConfirmationTag,
   ...ConfirmationTag[],
 ]
@@ -26,6 +26,7 @@ export const confirmationSchema = z.union([
 /** Rule by which blocks of an EVM chain count as confirmed. */
 export type ConfirmationPolicy = z.output<typeof confirmationSchema>
 
+/** Rules that follow from a confirmation policy. */
 export interface ConfirmationRules {
   /** Tag of the block to read besides the latest block; null for a policy without a tag. */
   tag: ConfirmationTag | null
@@ -35,14 +36,14 @@ export interface ConfirmationRules {
    * @param tagged number of the tag's block, undefined where the node has none
    */
   confirmedOf(latest: number, tagged: number | undefined): number
-  /** Blocks that LayerZero's verifiers wait for, unless the chain's `bridge.confirmations` is set. */
+  /** How many blocks LayerZero's verifiers wait, unless the chain's `bridge.confirmations` is set. */
   bridgeBlocks: number
 }
 
 export function confirmationRulesOf(policy: ConfirmationPolicy): ConfirmationRules {
   if (policy.kind === 'tag') {
     const { tag } = policy
-    return { tag, confirmedOf: (_, tagged = -1) => tagged, bridgeBlocks: BRIDGE_BLOCKS[tag] }
+    return { tag, confirmedOf: (_, tagged = -1) => tagged, bridgeBlocks: BRIDGE_BLOCKS_BY_TAG[tag] }
   }
   const { blocks } = policy
   return {
@@ -68,7 +69,8 @@ const LABELS_WITH_RELIABLE_SAFE_BLOCK: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`.
+ * Confirmation policy of a chain that configures none. A hub decides names, so it waits for `finalized`. A spoke waits
+ * for `safe` where that is reliable, for 10 blocks if it is not a public chain, and otherwise for `finalized`.
  * @param label of a public chain; undefined for a chain whose id is not that of its label's preset, such as a local one
  */
 export function defaultConfirmationPolicy(

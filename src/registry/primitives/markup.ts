@@ -1,4 +1,4 @@
-const ENTITIES: Readonly<Record<string, string>> = {
+const ENTITY_BY_CHARACTER: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
@@ -8,4 +8,4 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Escapes text for HTML and XML, inside an element or a quoted attribute. */
 export const escapeMarkup = (text: string): string =>
-  text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!)
+  text.replace(/[&<>"']/g, (sign) => ENTITY_BY_CHARACTER[sign]!)

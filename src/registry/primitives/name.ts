@@ -11,6 +11,7 @@ export const withoutTrailingSlash = (input: string): string =>
 export const parseClusterName = (input: string): string | null =>
   parseName(withoutTrailingSlash(input))
 
+/** Name of a cluster, or of a wallet in a cluster: `foo` or `foo/main`. */
 export interface FullName {
   cluster: string
   /** Name of the wallet. Null for `foo` and `foo/`, which name only a cluster. */

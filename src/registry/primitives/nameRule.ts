@@ -6,8 +6,8 @@ export const NAME_MAX_BYTES = 32
 /** A rule about a whole name. */
 interface NameRule {
   /**
-   * Matches texts that keep the rule, in upper or lower case. Only ASCII, so that no similar-looking Unicode character
-   * is folded into a name.
+   * Matches texts that keep the rule, in upper or lower case. All rules together allow only ASCII, so that no
+   * similar-looking Unicode character is converted to a letter of a name.
    */
   readonly pattern: string
   /** The rule in words. The texts of all rules, in order, form one phrase. */

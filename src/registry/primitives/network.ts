@@ -6,12 +6,12 @@ export type Network = (typeof NETWORKS)[number]
 export const NETWORK_CODE: Record<Network, number> = { mainnet: 0, testnet: 1 }
 
 /**
- * Place of one of a network's two transparency logs: of the feed, or of evidence. Log names and tile URLs contain this
- * text.
+ * Text that identifies one of the four transparency logs in names of logs and tile URLs. Each network has a log of its
+ * feed and a log of evidence.
  */
 export type LogPlace = Network | `${Network}/evidence`
 
-/** Codes of transparency logs, in place of a network's code. Never renumber. */
+/** Codes of transparency logs in the column `network` of their tables. Never renumber. */
 export const LOG_CODE: Record<LogPlace, number> = {
   ...NETWORK_CODE,
   'mainnet/evidence': 2,

@@ -9,7 +9,7 @@ import { addressToWord, decodeWallet, parseAddress, parseWallet, type Wallet } f
 import { OTHER_CHAIN_ADDRESS_TYPES, parseOtherChainAddress } from './otherAddress.js'
 
 /** Published addresses: BIP 173, 350, 84 and 16; genesis and first payments; chains' documentation. */
-const KNOWN: readonly (readonly [type: string, text: string])[] = [
+const KNOWN_ADDRESSES: readonly (readonly [type: string, text: string])[] = [
   ['bitcoin-p2pkh', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa'],
   ['bitcoin-p2sh', '3P14159f73E4gFr7JterCCQh9QjiTjiZrG'],
   ['bitcoin-p2wpkh', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
@@ -25,15 +25,15 @@ const KNOWN: readonly (readonly [type: string, text: string])[] = [
 
 const folder = join(import.meta.dirname, '../../../test/vectors/auth')
 /** Wallets in the vectors of every kind of signatures, of chains without payments. */
-const SIGNERS = readdirSync(folder)
+const SIGNER_ADDRESSES = readdirSync(folder)
   .flatMap((file) => [JSON.parse(readFileSync(join(folder, file), 'utf8'))].flat())
   .filter(({ wallet, isValid }) => isValid && parseAddress(wallet) === 'unsupported_address')
   .map(({ wallet }) => [wallet] as const)
 
-const TEXTS = [...KNOWN.map(([, text]) => text), ...SIGNERS.flat()]
+const ADDRESS_TEXTS = [...KNOWN_ADDRESSES.map(([, text]) => text), ...SIGNER_ADDRESSES.flat()]
 
 describe('addresses of other chains', () => {
-  it.each(SIGNERS)('%s, which can sign, has a known type and a stored form', (text) => {
+  it.each(SIGNER_ADDRESSES)('%s, which can sign, has a known type and a stored form', (text) => {
     const known = parseOtherChainAddress(text)!
     expect([...OTHER_CHAIN_ADDRESS_TYPES, /^cosmos-/.test(known.type) && known.type]).toContain(
       known.type,
@@ -41,7 +41,7 @@ describe('addresses of other chains', () => {
     expect(decodeWallet((parseWallet(text) as Wallet).bytes)).toMatchObject(known)
   })
 
-  it.each(KNOWN)('%s: %s', (type, text) => {
+  it.each(KNOWN_ADDRESSES)('%s: %s', (type, text) => {
     expect(parseOtherChainAddress(text)).toEqual({ type, text })
     const wallet = parseWallet(text)
     expect(wallet).toMatchObject({ type, text })
@@ -53,7 +53,7 @@ describe('addresses of other chains', () => {
     expect(parseAddress(text)).toBe('unsupported_address')
   })
 
-  it.each(KNOWN.filter(([, known]) => /^(bc|tb)1/.test(known)))(
+  it.each(KNOWN_ADDRESSES.filter(([, known]) => /^(bc|tb)1/.test(known)))(
     'in upper case are equal if their form allows it: %s %s',
     (type, text) => {
       expect(parseOtherChainAddress(text.toUpperCase())).toEqual({ type, text })
@@ -149,7 +149,7 @@ describe('addresses of other chains', () => {
   it('of every form are decoded from their stored form', () => {
     const prefix = fc.stringMatching(/^[a-z]{2,20}$/)
     const text = fc.oneof(
-      fc.constantFrom(...TEXTS),
+      fc.constantFrom(...ADDRESS_TEXTS),
       fc
         .tuple(prefix, fc.constantFrom(20, 32))
         .map(([of, bytes]) => bech32.encode(of, bech32.toWords(randomBytes(bytes)))),
@@ -162,12 +162,12 @@ describe('addresses of other chains', () => {
         const wallet = parseWallet(input)
         if (typeof wallet !== 'string') expect(decodeWallet(wallet.bytes)).toEqual(wallet)
       }),
-      { examples: TEXTS.map((known) => [known]) },
+      { examples: ADDRESS_TEXTS.map((known) => [known]) },
     )
   })
 
   it('with any character changed are refused', () => {
-    const sample = fc.constantFrom(...TEXTS.filter((text) => !text.startsWith('0x')))
+    const sample = fc.constantFrom(...ADDRESS_TEXTS.filter((text) => !text.startsWith('0x')))
     const letter = fc.constantFrom(
       ...'0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ',
     )

@@ -22,7 +22,7 @@ export interface OtherChainAddress {
 export const parseOtherChainAddress = (input: string): OtherChainAddress | null =>
   readAptos(input) ?? readBech32(input) ?? readBase58(input)
 
-/** Aptos: all 32 bytes in hex. Sui addresses have the same form; only a signature distinguishes them. */
+/** Reads an Aptos address: all 32 bytes in hex. Sui addresses have the same form, and are read as Aptos. */
 const readAptos = (input: string): OtherChainAddress | null =>
   /^0x[0-9a-fA-F]{64}$/.test(input) ? { type: 'aptos', text: input.toLowerCase() } : null
 
@@ -57,16 +57,19 @@ const byteLengthOfWords = (words: number[]): number | null =>
   bech32.fromWordsUnsafe(words)?.length ?? null
 
 /** Chains by the prefix of their SegWit addresses. A Map, so that no prefix finds a property of Object.prototype. */
-const SEGWIT_CHAINS: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
+const SEGWIT_CHAIN_BY_PREFIX: ReadonlyMap<string, 'bitcoin' | 'litecoin'> = new Map([
   ['bc', 'bitcoin'],
   ['tb', 'bitcoin'],
   ['ltc', 'litecoin'],
   ['tltc', 'litecoin'],
 ])
 
-/** Witness programs (BIP 141): version 0 in bech32 (BIP 173), version 1 of Bitcoin in bech32m (BIP 350, BIP 341). */
+/**
+ * Type of a SegWit address; null for other text. Known are witness programs (BIP 141) of version 0 in bech32 (BIP 173),
+ * and Bitcoin's version 1 in bech32m (BIP 350, BIP 341).
+ */
 function segwitType({ coder, prefix, words }: DecodedBech32): OtherChainAddressType | null {
-  const chain = SEGWIT_CHAINS.get(prefix)
+  const chain = SEGWIT_CHAIN_BY_PREFIX.get(prefix)
   if (!chain) return null
   const length = byteLengthOfWords(words.slice(1))
   if (coder === bech32 && words[0] === 0) {
@@ -81,7 +84,7 @@ function segwitType({ coder, prefix, words }: DecodedBech32): OtherChainAddressT
  * Prefixes of bech32 texts that are not Cosmos accounts, though they may have 20 or 32 bytes: other chains, and keys.
  */
 const OTHER_BECH32_PREFIXES = new Set([
-  ...SEGWIT_CHAINS.keys(),
+  ...SEGWIT_CHAIN_BY_PREFIX.keys(),
   'bcrt',
   'nsec',
   'npub',
@@ -93,7 +96,7 @@ const OTHER_BECH32_PREFIXES = new Set([
   'one',
 ])
 
-/** Accounts of Cosmos chains: bech32 of 20 or 32 bytes (ADR 028). The prefix names the type. */
+/** Type of a Cosmos account, bech32 of 20 or 32 bytes (ADR 028). It ends with the prefix. Null for other text. */
 function cosmosType({ coder, prefix, words }: DecodedBech32): OtherChainAddressType | null {
   const length = byteLengthOfWords(words)
   if (coder !== bech32 || OTHER_BECH32_PREFIXES.has(prefix) || (length !== 20 && length !== 32))
@@ -124,13 +127,15 @@ const BASE58CHECK_BYTES = 25
 /** Parses an address in base58. XRPL has its own base58 alphabet. */
 function readBase58(input: string): OtherChainAddress | null {
   if (!BASE58CHECK_PATTERN.test(input)) return null
-  const type = TYPE_BY_VERSION[versionOf(base58.decode(input)) ?? -1]
+  const type = TYPE_BY_VERSION[versionByteOf(base58.decode(input)) ?? -1]
   if (type) return { type, text: input }
-  return versionOf(base58xrp.decode(input)) === 0 ? { type: 'ripple-classic', text: input } : null
+  return versionByteOf(base58xrp.decode(input)) === 0
+    ? { type: 'ripple-classic', text: input }
+    : null
 }
 
 /** Version byte of the decoded bytes of a Base58Check text; null for a wrong length or checksum. */
-function versionOf(bytes: Uint8Array): number | null {
+function versionByteOf(bytes: Uint8Array): number | null {
   if (bytes.length !== BASE58CHECK_BYTES) return null
   const sum = sha256(sha256(bytes.subarray(0, -4)))
   return sum.subarray(0, 4).equals(bytes.subarray(-4)) ? bytes[0]! : null

@@ -1,4 +1,4 @@
-/** Types of evidence that a wallet belongs to its cluster, which `clusterd-client/verify` shows. */
+/** Types for the evidence that a wallet belongs to its cluster. `clusterd-client/verify` exports them. */
 
 /**
  * Evidence that a wallet belongs to its cluster. `signed`: the wallet's signature. `registered`: a name that the wallet
@@ -12,9 +12,12 @@ export interface BundleWallet {
   name: string
   isVerified: boolean
   evidence: EvidenceMark
-  /** Name that the wallet registered on the hub since it was added, by the service's log. Null without such a name. */
+  /**
+   * Newest name that the wallet registered on the hub since it was added, according to the service's log. Null without
+   * such a name.
+   */
   registeredName: string | null
-  /** Date of the signature. Null where the wallet has not signed. */
+  /** Date in the signed message, ISO 8601. Null where the wallet has not signed. */
   signedAt: string | null
 }
 
@@ -24,7 +27,7 @@ export interface ContractEvidence {
   message: string
   /** Hex. Null where it is too long for the log. */
   signature: string | null
-  /** SHA-256 of the signature's text, in place of a signature that is too long. */
+  /** SHA-256 of the signature's text, hex. Null unless the signature is too long for the log. */
   signatureHash: string | null
   /** Newest block of the hub when the service asked the wallet's chain. Null where the log has none. */
   block: number | null

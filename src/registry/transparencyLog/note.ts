@@ -66,7 +66,7 @@ export function parseCheckpoint(text: string): TreeHead | null {
   return { origin, size, root }
 }
 
-/** Key id of an Ed25519 key: 4 bytes of SHA-256 over its name, type and bytes. */
+/** Key id of an Ed25519 key: the first 4 bytes of SHA-256 over its name, type and bytes, as a number. */
 export function keyIdOf(
   sha256: Sha256,
   name: string,

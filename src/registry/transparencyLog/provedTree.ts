@@ -30,7 +30,7 @@ export class ProvedTree {
   }
 
   /**
-   * Opens a tree and proves its last tiles.
+   * Opens a tree and proves its partial tiles.
    * @throws RangeError where the tiles at the tree's end do not give its root; errors of `read`
    */
   static async open(

@@ -3,13 +3,13 @@ import { isNoteSignedBy } from '../../../test/support/notes.js'
 import { parseCheckpoint, parseNote } from './note.js'
 import { isLogSignedBy, logKeysOfSeeds, logOrigin, signCheckpoint } from './signer.js'
 
-const OLD = Buffer.alloc(32, 1)
-const NEW = Buffer.alloc(32, 2)
+const OLD_SEED = Buffer.alloc(32, 1)
+const NEW_SEED = Buffer.alloc(32, 2)
 const origin = logOrigin('names.example', 'mainnet', 3)
 const head = { origin, size: 12, root: Buffer.alloc(32, 7) }
 
 it('signs a checkpoint with each key, under the name of the log', () => {
-  const keys = logKeysOfSeeds([NEW, OLD])
+  const keys = logKeysOfSeeds([NEW_SEED, OLD_SEED])
   const note = signCheckpoint(head, keys)!
   const { text, signatures } = parseNote(note)!
   expect(parseCheckpoint(text)).toEqual({ ...head, root: new Uint8Array(head.root) })
@@ -26,7 +26,7 @@ it('signs nothing without a key', () => {
 })
 
 it('has to sign again when the keys change', () => {
-  const [old, both, renewed] = [[OLD], [NEW, OLD], [NEW]].map(logKeysOfSeeds)
+  const [old, both, renewed] = [[OLD_SEED], [NEW_SEED, OLD_SEED], [NEW_SEED]].map(logKeysOfSeeds)
   const note = signCheckpoint(head, old!)
   expect(isLogSignedBy({ origin, note }, old!)).toBe(true)
   expect(isLogSignedBy({ origin, note }, both!)).toBe(false)
@@ -34,20 +34,20 @@ it('has to sign again when the keys change', () => {
 })
 
 it.each([
-  ['another key', (note: string) => note, logKeysOfSeeds([NEW])[0]!.publicKey, origin],
+  ['another key', (note: string) => note, logKeysOfSeeds([NEW_SEED])[0]!.publicKey, origin],
   [
     'another size',
     (note: string) => note.replace('\n12\n', '\n13\n'),
-    logKeysOfSeeds([OLD])[0]!.publicKey,
+    logKeysOfSeeds([OLD_SEED])[0]!.publicKey,
     origin,
   ],
   [
     'another log',
     (note: string) => note,
-    logKeysOfSeeds([OLD])[0]!.publicKey,
+    logKeysOfSeeds([OLD_SEED])[0]!.publicKey,
     'names.example/testnet/3',
   ],
 ])('does not accept the signature for %s', (_case, alter, publicKey, name) => {
-  const note = signCheckpoint(head, logKeysOfSeeds([OLD]))!
+  const note = signCheckpoint(head, logKeysOfSeeds([OLD_SEED]))!
   expect(isNoteSignedBy(alter(note), name, publicKey)).toBe(false)
 })

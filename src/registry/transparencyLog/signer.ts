@@ -27,7 +27,7 @@ export type LogKeys = readonly LogKey[]
 export const logKeysOfSeeds = (seeds: readonly Uint8Array[]): LogKeys =>
   seeds.map((seed) => ({ privateKey: ed25519PrivateKey(seed), publicKey: ed25519PublicKey(seed) }))
 
-/** Name of a log, from the service's domain, its place and the generation of the feed. */
+/** Name of a log: the service's domain, the log's place such as `mainnet/evidence`, and the log's generation. */
 export const logOrigin = (domain: string, place: LogPlace, generation: number): string =>
   `${domain}/${place}/${generation}`
 

@@ -28,8 +28,8 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 const leafOf = (i: number) => tree.leaf(Buffer.from(`event ${i}`))
 
 /** A log of 70,000 leaves: two whole levels of tiles, and a third. */
-const SIZE = 70_000
-const levels: Uint8Array[][] = [Array.from({ length: SIZE }, (_, i) => leafOf(i))]
+const LOG_SIZE = 70_000
+const levels: Uint8Array[][] = [Array.from({ length: LOG_SIZE }, (_, i) => leafOf(i))]
 for (let level = 0; levels[level]!.length > 1; level++) {
   const row = levels[level]!
   const pairs = Math.floor(row.length / 2)
@@ -52,18 +52,18 @@ function expectedRoot(size: number): Uint8Array {
   return root ?? tree.empty
 }
 
-const sizes = fc.integer({ min: 1, max: SIZE })
+const sizes = fc.integer({ min: 1, max: LOG_SIZE })
 
 describe('tiles', () => {
   it('equal the standard’s example', () => {
-    expect([0, 1, 2, 3].map((level) => tileCountsOfLevel(level, SIZE))).toEqual([
+    expect([0, 1, 2, 3].map((level) => tileCountsOfLevel(level, LOG_SIZE))).toEqual([
       { full: 273, partial: 112 },
       { full: 1, partial: 17 },
       { full: 0, partial: 1 },
       { full: 0, partial: 0 },
     ])
-    expect(tileAt(SIZE, 0, 273)).toEqual({ level: 0, index: 273, width: 112 })
-    expect(tileAt(SIZE, 0, 274)).toBeNull()
+    expect(tileAt(LOG_SIZE, 0, 273)).toEqual({ level: 0, index: 273, width: 112 })
+    expect(tileAt(LOG_SIZE, 0, 274)).toBeNull()
     expect(tileAt(256, 1, 0)).toEqual({ level: 1, index: 0, width: 1 })
   })
 
@@ -97,7 +97,7 @@ describe('tiles', () => {
   })
 
   it('that are missing or truncated give an error that names them', () => {
-    const whole = readTile(tileAt(SIZE, 0, 0)!)
+    const whole = readTile(tileAt(LOG_SIZE, 0, 0)!)
     const cut = new Map([['0/0', whole.subarray(0, 32)]])
     expect(() => rangeHashFromTiles(tree, { from: 0, to: 2 }, cut)).toThrow(
       'tile 0/0 has no hash 1',

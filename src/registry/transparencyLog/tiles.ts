@@ -27,7 +27,9 @@ export interface Tile {
   width: number
 }
 
-/** Place of an entry bundle (C2SP tlog-tiles): of the leaves whose hashes are the tile of level 0 with the same index. */
+/**
+ * Place of an entry bundle (C2SP tlog-tiles): of the leaves whose hashes are the tile of level 0 with the same index.
+ */
 export type EntryBundle = Omit<Tile, 'level'>
 
 /** Number of full tiles of a level in a tree of `size` leaves, and width of the partial tile after them (0: none). */
@@ -125,7 +127,7 @@ function parentHashes({ node }: TreeHasher, row: readonly Uint8Array[]): Uint8Ar
   return above
 }
 
-/** Root of a tree of `size` leaves, computed from its tiles. @throws RangeError where a tile is missing */
+/** Root of a tree of `size` leaves, computed from its tiles. @throws RangeError where a tile is missing or too short */
 export const treeRoot = (tree: TreeHasher, size: number, tiles: TileHashes): Uint8Array =>
   size === 0 ? tree.empty : rangeHashFromTiles(tree, { from: 0, to: size }, tiles)
 

@@ -59,8 +59,8 @@ function leftSizeOf(size: number): number {
 }
 
 /**
- * Complete subtrees that make up the leaves below a node of a tree, from left to right, each smaller than the one
- * before.
+ * Complete subtrees that together have the leaves of a range, from left to right. The range has to be that of a node of
+ * a tree, so each subtree is smaller than the subtree before it.
  */
 export function subtreesOf({ from, to }: LeafRange): Subtree[] {
   const subtrees: Subtree[] = []
