@@ -7,7 +7,7 @@ import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
 import type { DecodedEnsName } from './name.js'
 
-/** Look-ups of public wallets for ENS records. */
+/** Look-ups in the registry for ENS records. They find public wallets only. */
 export interface EnsRecordLookups {
   walletOf(name: FullName): Promise<NameLookupResult | null>
   /**

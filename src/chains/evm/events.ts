@@ -40,8 +40,8 @@ function shapeOf(declaration: string): EventShape {
 }
 
 /**
- * Every event that is read from hub, spoke and payments contract (contracts/evm/src/interfaces). Their log filters
- * request only the topics of these events.
+ * Every event that is read from hub, spoke and payments contract (contracts/evm/src/interfaces). Log filters request
+ * only these events.
  */
 export const CONTRACT_EVENTS = {
   hub: {
@@ -74,7 +74,7 @@ export const eventTopicsOf = (kind: ContractKind): readonly Hex[] =>
 const shapesByTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>
   new Map(shapesOf(kind).map((shape) => [shape.topic, shape]))
 
-const SHAPES_BY_KIND = {
+const EVENT_SHAPES_BY_KIND_AND_TOPIC = {
   hub: shapesByTopic('hub'),
   spoke: shapesByTopic('spoke'),
   payments: shapesByTopic('payments'),
@@ -88,7 +88,7 @@ const WORD_DIGITS = 64
  * for a log that the contract can't have emitted: another topic, another number of words, or wrong padding.
  */
 export function isWellFormedContractLog(kind: ContractKind, { topics, data }: RawLog): boolean {
-  const shape = SHAPES_BY_KIND[kind].get(topics[0])
+  const shape = EVENT_SHAPES_BY_KIND_AND_TOPIC[kind].get(topics[0])
   return (
     shape !== undefined &&
     topics.length === 1 + shape.indexed.length &&

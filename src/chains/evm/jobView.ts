@@ -155,7 +155,7 @@ async function readNonce(
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
-  return ((await atConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
+  return ((await readAtConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
 }
 
 async function readDone(
@@ -173,14 +173,14 @@ async function readDone(
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
   if (!(await isDoneAt(latest))) return 'no'
-  return (await atConfirmed(confirmed, isDoneAt)) ? 'confirmed' : 'unconfirmed'
+  return (await readAtConfirmed(confirmed, isDoneAt)) ? 'confirmed' : 'unconfirmed'
 }
 
 /**
  * An answer as of the newest confirmed block. Null where no block is confirmed, or where the node does not have the
  * state of that block (after a restart). Callers treat null as unconfirmed.
  */
-const atConfirmed = async <T>(
+const readAtConfirmed = async <T>(
   confirmed: number,
   question: (block: number) => Promise<T>,
 ): Promise<T | null> =>

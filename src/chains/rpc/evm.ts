@@ -46,7 +46,7 @@ function evmTimeoutOf(method: string, [filter]: readonly unknown[]): number {
   return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? DEFAULT_TIMEOUT_MS)
 }
 
-/** Several nodes of one EVM chain, identified by chain id and genesis. */
+/** RPC nodes of one EVM chain. Every node must have the chain's id and genesis hash. */
 export type EvmRpc = RpcNodes<Hex>
 
 export function createEvmRpc({
@@ -98,8 +98,8 @@ interface RpcCallerOptions {
 }
 
 /**
- * Creates a caller of a node (EVM or Solana) or a signer over HTTP. The caller checks the form of results but does not
- * decode them. It throws RpcErrors, and does not retry them.
+ * Creates a caller of a node (EVM or Solana) or of a remote signer over HTTP. The caller checks the form of results but
+ * does not decode them. It throws RpcErrors, and does not retry.
  */
 export function createEvmRpcCaller(
   url: string,

@@ -12,7 +12,7 @@ import '../../ops/addressAttempts.js'
 import { USER_AGENT } from '../../ops/version.js'
 
 /** Largest answer in bytes, compressed and decompressed. */
-const MAX_BYTES = 10 * 2 ** 20
+const MAX_ANSWER_BYTES = 10 * 2 ** 20
 /** zlib's error code for an answer that is too large after decompression. */
 export const ANSWER_TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
 /**
@@ -20,7 +20,7 @@ export const ANSWER_TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
  * that of most servers. Node's agent obeys a server that states a shorter time in its `Keep-Alive` header.
  */
 const IDLE_MS = 20_000
-const HEADERS = {
+const REQUEST_HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
   'accept-encoding': 'gzip',
@@ -49,8 +49,8 @@ export function createJsonHttpClient(
   const isTls = protocol === 'https:'
   const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
   const open = (bytes: number, isRepeated: boolean): ClientRequest => {
-    const headers = { 'content-length': bytes, ...HEADERS }
-    // a new connection for a repeated request: the server may have closed all that were kept
+    const headers = { 'content-length': bytes, ...REQUEST_HEADERS }
+    // a repeated request uses a new connection, because the server may have closed all kept-alive connections
     const options = { method: 'POST', agent: isRepeated ? false : agent, headers, ...target }
     return isTls ? httpsRequest(options) : httpRequest(options)
   }
@@ -58,7 +58,7 @@ export function createJsonHttpClient(
     const text = Buffer.from(JSON.stringify(body))
     let request: ClientRequest | undefined
     let late: Error | undefined
-    // no AbortSignal per request: its listeners and its timer, which ends after the answer, take a fifth of a small call
+    // an AbortSignal for each request would take a fifth of a small call's processor time: its timer outlives the answer
     const timer = setTimeout(() => {
       late = new Error(`timed out: no answer within ${limitMs} ms`)
       request?.destroy(late)
@@ -89,7 +89,7 @@ function exchange(
   onStale?: () => Promise<JsonHttpAnswer>,
 ): Promise<JsonHttpAnswer> {
   return new Promise((resolve, reject) => {
-    // after the response's headers, errors are emitted by the response
+    // once the response's headers have arrived, the response emits errors instead of the request
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (onStale && request.reusedSocket && error.code === 'ECONNRESET') resolve(onStale())
       else reject(error)
@@ -108,7 +108,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES)
+    if (bytes > MAX_ANSWER_BYTES)
       throw Object.assign(new Error('the answer is too large'), {
         code: ANSWER_TOO_LARGE_ERROR_CODE,
       })
@@ -120,7 +120,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
 
 function decompress(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
   const isPlain = encoding.trim().toLowerCase() === 'identity' || body.length === 0
-  return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
+  return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_ANSWER_BYTES })
 }
 
 function answerOf(

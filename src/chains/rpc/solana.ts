@@ -12,7 +12,7 @@ export type Commitment = 'confirmed' | 'finalized'
 export type SolanaRpc = RpcNodes
 
 const TIMEOUT_MS = 20_000
-/** Timeout of `LIGHT_METHODS`, ms: a hanging node is noticed soon. */
+/** Timeout of `LIGHT_METHODS`, ms. Short, so that a hanging node is noticed soon. */
 const LIGHT_TIMEOUT_MS = 3_000
 /** Methods that a healthy node answers from memory. */
 const LIGHT_METHODS: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const LIGHT_METHODS: ReadonlySet<string> = new Set([
 ])
 /** Number of slots by which the heads of honest nodes may differ: 20 s. Slots are shorter than other chains' blocks. */
 const BEHIND_SLOTS = 50
-/** Maximum number of concurrent calls to a node, besides `LIGHT_METHODS`: callers may request hundreds at once. */
+/** Maximum number of concurrent calls to a node, besides `LIGHT_METHODS`. Callers may start hundreds together. */
 const MAX_CONCURRENT_CALLS = 16
 
 export function createSolanaRpc(
@@ -49,9 +49,8 @@ export function createSolanaRpc(
 }
 
 /**
- * Meaning of the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code, because the errors' texts
- * resemble texts of EVM nodes that mean other things. An error that only another node or a later attempt can resolve
- * is transient.
+ * Faults by the error codes of Agave's nodes (`rpc-client-api`, custom_error.rs). The texts of these errors resemble
+ * texts of EVM nodes that mean other things. An error that another node or a later attempt may resolve is transient.
  */
 const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(

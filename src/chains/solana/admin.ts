@@ -48,9 +48,9 @@ const authorityArguments = ({ relay, treasury }: Authorities) => ({
 export const setAuthoritiesInstruction = (
   registrar: RegistrarClient,
   admin: PublicKey,
-  named: Authorities,
+  authorities: Authorities,
 ): TransactionInstruction =>
-  registrar.instruction('set_authorities', authorityArguments(named), { admin_authority: admin })
+  registrar.instruction('set_authorities', authorityArguments(authorities), { admin_authority: admin })
 
 /**
  * Instruction that proposes a new admin authority, which accepts by `acceptAdminInstruction`. The present admin

@@ -5,7 +5,7 @@ import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
 import type { RegistrarClient, RegistrarState } from './registrar.js'
 
-/** A successful transaction that mentions the registrar program. */
+/** Signature and slot of a transaction. */
 export interface ListedTransaction {
   signature: string
   slot: number
@@ -55,13 +55,13 @@ export interface UndecodedAccount {
   owner: string
 }
 
-interface AccountOptions {
+interface AccountDataOptions {
   commitment: Commitment
   dataSlice?: { offset: number; length: number }
 }
 
 /** A node's answer, with the slot as of which it is true. */
-interface AtSlot<T> {
+interface AnswerAtSlot<T> {
   context: { slot: number }
   value: T
 }
@@ -70,8 +70,8 @@ interface AtSlot<T> {
 export const readAccount = (
   call: RpcCall,
   address: PublicKey,
-  options: AccountOptions,
-): Promise<AtSlot<UndecodedAccount | null>> =>
+  options: AccountDataOptions,
+): Promise<AnswerAtSlot<UndecodedAccount | null>> =>
   call('getAccountInfo', [address.toBase58(), { encoding: 'base64', ...options }])
 
 const registrarAccountData = (
@@ -98,7 +98,7 @@ export async function readRegistrarAccounts(
   const options = { commitment, encoding: 'base64', minContextSlot: minSlot }
   return readInPages(addresses, async (page) => {
     const pageAddresses = page.map((address) => address.toBase58())
-    const { context, value } = await call<AtSlot<(UndecodedAccount | null)[]>>(
+    const { context, value } = await call<AnswerAtSlot<(UndecodedAccount | null)[]>>(
       'getMultipleAccounts',
       [pageAddresses, options],
     )
@@ -158,15 +158,15 @@ export async function readLatestBlockhash(
 
 /** A node does not support a transaction's version. Another node may, or the same node after an update. */
 export class UnsupportedVersionError extends MissingDataError {}
-/** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
-const UNSUPPORTED_VERSION = -32_015
+/** JSON-RPC code UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
+const UNSUPPORTED_VERSION_CODE = -32_015
 /** Highest transaction version to accept: any version, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
 /**
- * Reads a transaction. Null where the node does not have it.
- * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason, or returns another
- * transaction
+ * Reads a transaction. Null where the node does not have it, or not its metadata.
+ * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason, returns another
+ * transaction, or records no inner instructions
  */
 export async function readTransaction(
   call: RpcCall,
@@ -178,7 +178,7 @@ export async function readTransaction(
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options]).catch(
     (error: unknown) => {
       if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-      const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION
+      const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION_CODE
       throw isVersion ? new UnsupportedVersionError(error.message) : transientError(error.message)
     },
   )

@@ -18,7 +18,7 @@ const OWNER_READ_OPTIONS = {
 } as const
 /** Position of the balance in the data of a token account, in bytes. Equal for SPL Token and Token-2022. */
 const AMOUNT_SLICE = { offset: 64, length: 8 }
-/** Instruction of the associated token program: creates the account unless it exists. */
+/** Number of the associated token program's instruction that creates the account unless it exists. */
 const CREATE_IDEMPOTENT = 1
 
 export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): PublicKey =>
@@ -27,7 +27,7 @@ export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): Publi
     ASSOCIATED_TOKEN_PROGRAM,
   )[0]
 
-/** Instruction that creates an associated token account. `payer` signs and pays the rent. */
+/** Instruction that creates an associated token account unless it exists. `payer` signs and pays the rent. */
 export const createTokenAccountInstruction = (
   payer: PublicKey,
   owner: PublicKey,
@@ -71,11 +71,9 @@ export async function readMintDecimalsOrNull(
   return supply?.value.decimals ?? null
 }
 
-/**
- * JSON-RPC code "invalid params", by which nodes report that an address is not a mint, and their wordings, which are in
- * the error's message or data.
- */
+/** JSON-RPC code "invalid params", with which nodes report that an address is not a mint. */
 const INVALID_PARAMS = -32_602
+/** Matches the message or the data of the error that an address is not a mint. */
 const NO_MINT_PATTERN = /mint|find account|token account/i
 
 function isNotMintError(error: unknown): boolean {
@@ -88,8 +86,8 @@ function isNotMintError(error: unknown): boolean {
 }
 
 /**
- * Sum of a wallet's token accounts of a mint, SPL Token or Token-2022, base units. 0 where the address is no mint. As
- * `CommunityPaymentPort.tokenBalance`.
+ * Sum of the balances of a wallet's token accounts of a mint (SPL Token or Token-2022), base units. 0 where `token` is
+ * not a mint.
  * @throws RpcError
  */
 export async function readTokenBalance(

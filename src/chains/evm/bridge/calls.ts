@@ -15,7 +15,7 @@ import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { decodeHubMessage } from './hubMessage.js'
 import { encodePacket, type Packet, packetPayloadHash } from './packet.js'
 
-/** Contract call of a relayer's job: target and calldata, without the value (wei) that is sent along. */
+/** Contract call of a relayer's job: target and calldata, without the value. */
 export interface BridgeCall {
   to: Hex
   data: Hex

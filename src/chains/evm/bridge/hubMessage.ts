@@ -11,8 +11,8 @@ import { nameWordText } from '../../../registry/primitives/name.js'
 
 /**
  * A bridge message `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded as the hub contract does (HubMessage.sol).
- * A message is valid if Solidity's decoder accepts it (any offset inside the data, trailing bytes allowed), and if it
- * has 1 to 100 names, as many amounts as names, and a sum below 2^256. The decoder never throws.
+ * A message is valid if Solidity's decoder accepts it (any offset inside the data, trailing bytes allowed). Bids are valid
+ * if there are 1 to 100 names, as many amounts, and a sum below 2^256. The decoder never throws.
  */
 export type HubCall =
   | { kind: 'bids'; amountsWei: readonly bigint[]; nameWords: readonly Hex[] }

@@ -48,7 +48,8 @@ export const encodePacket = (packet: Packet): Hex =>
 
 /**
  * Decodes the `encodedPayload` of `PacketSent`.
- * @returns null for a short payload, another codec version, or a guid that is not the hash of the packet's path
+ * @returns null for a payload that is short or not hex, another codec version, or a guid that is not the hash of the
+ * packet's path
  */
 export function decodePacket(encodedPayload: Hex): Packet | null {
   const bytes = Buffer.from(encodedPayload.slice(2), 'hex')

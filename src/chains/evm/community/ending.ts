@@ -80,6 +80,7 @@ export const contractPaymentStruct = ({
 export const contractTokenAddress = (token: string): Hex =>
   token === NATIVE_COIN ? zeroAddress : (token as Hex)
 
+/** Reads the payments' outcomes (`ICommunityPayments.Outcome`) as of a block, in the order of `ids`. @throws RpcError */
 export const readPaymentOutcomes = (
   call: RpcCall,
   payments: Hex,

@@ -45,7 +45,7 @@ export async function compareNetworkDeployment(
     const { chain, desired: one } = end
     return asking(chain, async (ask) => [
       ...codes,
-      ...(await Promise.all(deployed.map((it) => compareSettings(ask, one, it)))).flat(),
+      ...(await Promise.all(deployed.map((it) => compareContractSettings(ask, one, it)))).flat(),
       ...(await compareBridgeSettings(ask, end, ends, strangeEids)),
     ])
   })
@@ -54,8 +54,9 @@ export async function compareNetworkDeployment(
 
 /**
  * Compares a chain's endpoint, and the code of its contracts.
- * @returns the deployed contracts, and the hub or spoke. `end` is null where the endpoint has another id, or where a
- * contract has other code than clusterd's or can't be deployed: the chain's settings are not compared then
+ * @returns these comparisons, the deployed contracts, and the hub or spoke as `end`. `end` is null where the endpoint has
+ * another id, or where a contract has other code than clusterd's or can't be deployed: then the chain's settings are not
+ * compared
  */
 async function compareChainCode(
   ask: RpcCall,
@@ -144,6 +145,7 @@ export async function compareContractCode(
  */
 const SETTINGS_ABI: Abi = [...hubAbi, ...ensResolverAbi]
 
+/** Reads a setting of one of clusterd's contracts as text, in lower case. @throws RpcError */
 export const readContractSettingText = async (
   ask: RpcCall,
   at: Hex,
@@ -178,7 +180,7 @@ export async function compareContractOwner(
   return { callee, call, items }
 }
 
-async function compareSettings(
+async function compareContractSettings(
   ask: RpcCall,
   desired: DesiredChainDeployment,
   { what, address: at }: DesiredContract,

@@ -38,6 +38,7 @@ export interface ComparedSetting {
   wanted: string
   found: string
   isRight: boolean
+  /** Place of the step in `DEPLOYMENT_STEP_ORDER`. */
   rank: number
   /** Null where the value is right, or where no transaction that clusterd builds can change it. */
   step: DeploymentStep | null

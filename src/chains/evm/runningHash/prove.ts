@@ -141,7 +141,7 @@ export async function readLastConfirmedHashes(
       )
     return known ?? agreedHashes?.answer[i] ?? null
   })
-  // if no contract has a stored hash, the stored hashes are of another block: the chain was rewound
+  // hashes were stored, but of another block, and nodes return none for this block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
   if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
     return { runningHashes: null, trustBasis: null }
@@ -315,8 +315,8 @@ export async function proveBlocks(
 
 /**
  * Reads blocks again that were read while they were unconfirmed.
- * @throws RpcError where a log that was read before is missing, or the blocks are of another fork; errors of
- * `readBlocksInRanges`
+ * @throws RpcError where the blocks are of another fork, or where a log that was read before is missing and no running
+ * hash covers the chain's logs; errors of `readBlocksInRanges`
  */
 async function readBlocksAgain(
   chain: EvmChain,
@@ -344,7 +344,8 @@ async function readBlocksAgain(
 /**
  * Running hashes as of the newest known block, which all logs above the cursor have to produce. Nodes keep the state of
  * the newest block longest.
- * @throws Error where the logs do not produce the hashes; NoQuorumError, ChainUnavailableError
+ * @throws Error where the logs do not produce the hashes; NoQuorumError, ChainUnavailableError; RpcError where no block
+ * is known
  */
 export async function readNewestRunningHashes(
   chain: EvmChain,

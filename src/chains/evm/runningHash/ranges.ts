@@ -36,6 +36,7 @@ export interface ConfirmedLogRange {
   decoded: DecodedLogs
   /** Hash of block `from` - 1, taken from the header of block `from`. */
   parentHash: Buffer
+  /** Hash of block `to`. */
   lastHash: Buffer
 }
 
@@ -353,7 +354,10 @@ const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
 /** Number of block headers that are read in parallel. */
 const HEADERS_AT_ONCE = 32
 
-/** Times of the logs' blocks: from the logs' own field if `allowsLogTimes` and all logs have it, else from headers. */
+/**
+ * Timestamps of the logs' blocks, ms: from the field `blockTimestamp` if `allowsLogTimes` and all logs have the field,
+ * otherwise from headers.
+ */
 async function readLogTimes(
   call: RpcCall,
   { logs, last }: LogRange,

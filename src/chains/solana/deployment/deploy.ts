@@ -52,7 +52,7 @@ interface ProgramDeployment {
  * Deploys a program as `solana program deploy` does: writes the code into a buffer in pieces, then creates the program
  * from the buffer. The buffer's address follows from payer, program and code, so a run after a crash writes only what
  * is missing. Resolves in the next slot, when the program can be called.
- * @throws Error with one sentence
+ * @throws as `sendInstructions`
  */
 export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeployment): Promise<void> {
   const { payer, program, code, unitPrice, onProgress } = deployment
@@ -112,8 +112,9 @@ export async function readDeployedProgram(
   return value && decodeProgramData(Buffer.from(value.data[0], 'base64'))
 }
 
-const FIRST_POLL_MS = 50
-const POLL_MS = 1_000
+/** Pause before a transaction's status is read again, ms: the first pause, which doubles up to the longest. */
+const FIRST_STATUS_POLL_MS = 50
+const LONGEST_STATUS_POLL_MS = 1_000
 /** Interval at which a transaction is sent again: a leader may drop it. */
 const SEND_EVERY_MS = 2_000
 
@@ -141,7 +142,7 @@ export async function sendInstructions(
   const bytes = transaction.serialize().toString('base64')
   const signature = bs58.encode(transaction.signature!)
   let sentMs = Number.NEGATIVE_INFINITY
-  for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
+  for (let pauseMs = FIRST_STATUS_POLL_MS; ; pauseMs = Math.min(LONGEST_STATUS_POLL_MS, 2 * pauseMs)) {
     if (performance.now() - sentMs > SEND_EVERY_MS) {
       const isFirst = sentMs === Number.NEGATIVE_INFINITY
       const options = {

@@ -20,12 +20,14 @@ import {
 
 /** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): u32, followed by fields in bincode. */
 const INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
-const PROGRAM_DATA_TAG = 3
+/** Layout of the loader's accounts (UpgradeableLoaderState in bincode), in bytes. */
 export const BUFFER_HEADER_BYTES = 37
 export const PROGRAM_ACCOUNT_BYTES = 36
+const PROGRAM_DATA_TAG = 3
 const PROGRAM_DATA_HEADER_BYTES = 45
-const AUTHORITY_OFFSET = 13
-const SEED_CHARS = 32
+const PROGRAM_DATA_AUTHORITY_OFFSET = 13
+/** Maximum length of the seed of an address (`createWithSeed`). */
+const MAX_SEED_CHARS = 32
 
 const REGISTRAR_FILE = new URL(
   '../../../../contracts/solana/registrar/registrar.so',
@@ -43,7 +45,7 @@ export async function programBufferAddress(payer: PublicKey, program: PublicKey,
     .update(program.toBytes())
     .update(code)
     .digest('hex')
-    .slice(0, SEED_CHARS)
+    .slice(0, MAX_SEED_CHARS)
   return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER_PROGRAM) }
 }
 
@@ -133,11 +135,11 @@ export interface ProgramData {
 export function decodeProgramData(data: Buffer): ProgramData | null {
   if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG)
     return null
-  const hasAuthority = data[AUTHORITY_OFFSET - 1] === 1
+  const hasAuthority = data[PROGRAM_DATA_AUTHORITY_OFFSET - 1] === 1
   return {
     slot: data.readBigUInt64LE(4),
     upgradeAuthority: hasAuthority
-      ? new PublicKey(data.subarray(AUTHORITY_OFFSET, PROGRAM_DATA_HEADER_BYTES))
+      ? new PublicKey(data.subarray(PROGRAM_DATA_AUTHORITY_OFFSET, PROGRAM_DATA_HEADER_BYTES))
       : null,
     code: data.subarray(PROGRAM_DATA_HEADER_BYTES),
   }
