@@ -27,7 +27,7 @@ const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  */
 export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
   const given = runOrThrowEnsRequestError('The name is not DNS-encoded.', () =>
-    labelsOf(bytes).join('.'),
+    decodeDnsLabels(bytes).join('.'),
   )
   const text = normalizeEnsName(given)
   for (const network of NETWORKS) {
@@ -63,7 +63,7 @@ export function ensNameOf({ cluster, wallet }: FullName, parent: string): string
  * @throws Error where the name is too long, does not end with the empty label, or has a label with a dot or not in
  * UTF-8
  */
-function labelsOf(bytes: Buffer): string[] {
+function decodeDnsLabels(bytes: Buffer): string[] {
   if (bytes.length > MAX_NAME_BYTES) throw new RangeError('too long')
   const labels: string[] = []
   let at = 0

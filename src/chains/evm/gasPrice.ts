@@ -10,7 +10,7 @@ const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
 const HOUR_MS = 3_600_000
 /** Number of blocks for the median price: 1,024 in hex, the most that nodes return in one answer. */
-const PRICED_BLOCKS = '0x400'
+const CAP_HISTORY_BLOCKS = '0x400'
 /** Stands for "no cap": transactions of a local chain cost nothing. */
 const NO_CAP_WEI = 2n ** 128n
 
@@ -53,7 +53,7 @@ export async function readLeastGasPriceWei(rpc: EvmRpc): Promise<bigint> {
 
 /** Calculates the gas price cap from one node's answers, wei. @throws RpcError where the node has no prices */
 async function readGasPriceCapWei(ask: RpcCall): Promise<bigint> {
-  const params = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
+  const params = [CAP_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', params)
   // the last element is the next block's base fee
   const prices = baseFeePerGas

@@ -14,6 +14,7 @@ import { hasTransactionSucceeded, readTransactionReceipt } from './logs.js'
 /** A relayer's job, whose attempts are transactions with the same nonce. */
 export type EvmJob = JobProgress<EvmJobTx>
 
+/** Account that signs a job's transactions, and their chain. */
 export interface TransactionSigner {
   chain: EvmChain
   account: LocalAccount
@@ -130,7 +131,7 @@ export async function readEvmJobState(
 ): Promise<EvmJobStateOnNode> {
   const { latest, confirmed } = await readChainHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
-  const nonce = await readNonce(ask, account.address, job.nonce, heads)
+  const nonce = await readNonceState(ask, account.address, job.nonce, heads)
   const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
   // an unused nonce has no receipt yet
   const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
@@ -139,11 +140,11 @@ export async function readEvmJobState(
     confirmedHead: confirmed,
     nonce,
     mined,
-    done: await readDone(ask, call, job, heads),
+    done: await readDoneState(ask, call, job, heads),
   }
 }
 
-async function readNonce(
+async function readNonceState(
   ask: RpcCall,
   signer: Hex,
   nonce: number | null,
@@ -158,7 +159,7 @@ async function readNonce(
   return ((await readAtConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
 }
 
-async function readDone(
+async function readDoneState(
   ask: RpcCall,
   call: JobCall,
   { kind }: Pick<EvmJob, 'kind'>,

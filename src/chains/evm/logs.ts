@@ -74,7 +74,8 @@ export async function getBlockHeader(
   ])
   if (!raw) return null
   const { hash, parentHash } = raw
-  if (!isLowerCaseHex(hash) || !isLowerCaseHex(parentHash)) throw transientError(`${method}: a hash has another form`)
+  if (!isLowerCaseHex(hash) || !isLowerCaseHex(parentHash))
+    throw transientError(`${method}: a hash has another form`)
   const header = {
     number: parseQuantity(raw.number),
     hash,
@@ -218,7 +219,14 @@ function checkAndSortLogs(
   for (const log of logs) {
     const block = parseQuantity(log.blockNumber)
     const { data, transactionHash, blockHash, topics } = log
-    if (!(isLowerCaseHex(data) && isLowerCaseHex(transactionHash) && isLowerCaseHex(blockHash) && topics.every(isLowerCaseHex)))
+    if (
+      !(
+        isLowerCaseHex(data) &&
+        isLowerCaseHex(transactionHash) &&
+        isLowerCaseHex(blockHash) &&
+        topics.every(isLowerCaseHex)
+      )
+    )
       throw transientError(`eth_getLogs: a log of block ${block} has another form`)
     const index = parseQuantity(log.logIndex)
     if (

@@ -96,13 +96,13 @@ function createRemoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   })
 }
 
-const MAX_SHOWN_CHARS = 80
+const MAX_SHOWN_FIELD_CHARS = 80
 
 /** @throws Error that names the fields in which a signed transaction differs from the requested one */
 function assertSameTransaction(signed: object, expected: object): void {
   const textOf = (transaction: object, field: string) =>
     String(Reflect.get(transaction, field) ?? 'none')
-  const shown = (...of: [object, string]) => textOf(...of).slice(0, MAX_SHOWN_CHARS)
+  const shown = (...of: [object, string]) => textOf(...of).slice(0, MAX_SHOWN_FIELD_CHARS)
   const differences = Object.keys({ ...expected, ...signed })
     .filter((field) => textOf(signed, field) !== textOf(expected, field))
     .map((field) => `${field} ${shown(signed, field)}, expected ${shown(expected, field)}`)

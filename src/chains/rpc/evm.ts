@@ -27,7 +27,7 @@ export function parseQuantity(value: unknown): number {
  * Timeouts by method, ms. Calls about the newest block have short timeouts, because a late answer is useless.
  * `eth_getLogs` has a long one, because nodes read logs from disk.
  */
-const TIMEOUTS_MS: Readonly<Record<string, number>> = {
+const TIMEOUT_MS_BY_METHOD: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,
   eth_chainId: 3_000,
   eth_getBlockByNumber: 3_000,
@@ -43,7 +43,7 @@ const BEHIND_BLOCKS = 3
 function evmTimeoutOf(method: string, [filter]: readonly unknown[]): number {
   const isOfBlock =
     method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
-  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? DEFAULT_TIMEOUT_MS)
+  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUT_MS_BY_METHOD[method] ?? DEFAULT_TIMEOUT_MS)
 }
 
 /** RPC nodes of one EVM chain. Every node must have the chain's id and genesis hash. */

@@ -6,7 +6,8 @@ const textSchema = z.string()
 const numberSchema = z.number()
 const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/)
 const quantitySchema = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
-const base58Schema = (bytes: number) => z.string().refine((key) => decodeBase58(key, bytes) !== null)
+const base58Schema = (bytes: number) =>
+  z.string().refine((key) => decodeBase58(key, bytes) !== null)
 
 /**
  * Schema of a list. Its check ends at the first wrong element, where `z.array` would collect an issue for each of
@@ -33,7 +34,10 @@ const transactionSchema = z.object({
   to: hexSchema.nullish(),
 })
 const blockSchema = z
-  .object({ hash: hexSchema, transactions: listSchema(z.union([hexSchema, transactionSchema])).nullish() })
+  .object({
+    hash: hexSchema,
+    transactions: listSchema(z.union([hexSchema, transactionSchema])).nullish(),
+  })
   .nullable()
 const accountSchema = z.object({ data: listSchema(textSchema), owner: textSchema })
 const instructionSchema = z.object({ programIdIndex: numberSchema, data: textSchema })
@@ -77,11 +81,18 @@ const ANSWER_SCHEMA_BY_METHOD: Readonly<Record<string, z.ZodType>> = {
   getEpochInfo: z.object({ absoluteSlot: numberSchema, blockHeight: numberSchema }),
   getFirstAvailableBlock: numberSchema,
   getGenesisHash: textSchema,
-  getLatestBlockhash: objectWithValueSchema(z.object({ blockhash: base58Schema(32), lastValidBlockHeight: numberSchema })),
+  getLatestBlockhash: objectWithValueSchema(
+    z.object({ blockhash: base58Schema(32), lastValidBlockHeight: numberSchema }),
+  ),
   getMinimumBalanceForRentExemption: numberSchema,
-  getMultipleAccounts: z.object({ context: contextSchema, value: listSchema(accountSchema.nullable()) }),
+  getMultipleAccounts: z.object({
+    context: contextSchema,
+    value: listSchema(accountSchema.nullable()),
+  }),
   getRecentPrioritizationFees: listSchema(z.object({ prioritizationFee: numberSchema })),
-  getSignaturesForAddress: listSchema(z.object({ signature: base58Schema(64), slot: numberSchema })),
+  getSignaturesForAddress: listSchema(
+    z.object({ signature: base58Schema(64), slot: numberSchema }),
+  ),
   getSignatureStatuses: objectWithValueSchema(listSchema(contextSchema.nullable())),
   getSlot: numberSchema,
   getTokenAccountsByOwner: objectWithValueSchema(
@@ -97,8 +108,12 @@ const ANSWER_SCHEMA_BY_METHOD: Readonly<Record<string, z.ZodType>> = {
       }),
       meta: z
         .object({
-          innerInstructions: listSchema(z.object({ instructions: listSchema(instructionSchema) })).nullish(),
-          loadedAddresses: z.object({ writable: listSchema(textSchema), readonly: listSchema(textSchema) }).nullish(),
+          innerInstructions: listSchema(
+            z.object({ instructions: listSchema(instructionSchema) }),
+          ).nullish(),
+          loadedAddresses: z
+            .object({ writable: listSchema(textSchema), readonly: listSchema(textSchema) })
+            .nullish(),
         })
         .nullable(),
     })

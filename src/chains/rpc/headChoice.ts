@@ -38,7 +38,8 @@ export function classifyHeads(
 ): HeadVerdict[] {
   const { behindBlocks } = bounds
   const valid = heads.filter((head): head is NodeHead => head !== null && isHeight(head.height))
-  const reference = valid.length > 2 ? medianOf(valid) : referenceHeightOf(valid, bounds, nowMs)
+  const reference =
+    valid.length > 2 ? medianHeightOf(valid) : referenceHeightOf(valid, bounds, nowMs)
   return heads.map((head) => {
     if (head === null) return 'unknown'
     if (!isHeight(head.height)) return 'doubtful'
@@ -49,7 +50,7 @@ export function classifyHeads(
 
 const isHeight = (height: number): boolean => Number.isSafeInteger(height) && height >= 0
 
-function medianOf(heads: readonly NodeHead[]): number {
+function medianHeightOf(heads: readonly NodeHead[]): number {
   const heights = heads.map(({ height }) => height).sort((a, b) => a - b)
   return heights[Math.floor(heights.length / 2)]!
 }

@@ -19,7 +19,7 @@ export const ANSWER_TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
  * Keep-alive time of an unused connection, ms: longer than the pauses between blocks and between polls, shorter than
  * that of most servers. Node's agent obeys a server that states a shorter time in its `Keep-Alive` header.
  */
-const IDLE_MS = 20_000
+const KEEP_ALIVE_MS = 20_000
 const REQUEST_HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
@@ -47,7 +47,7 @@ export function createJsonHttpClient(
 ): (body: unknown, limitMs: number) => Promise<JsonHttpAnswer> {
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
   const isTls = protocol === 'https:'
-  const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
+  const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: KEEP_ALIVE_MS })
   const open = (bytes: number, isRepeated: boolean): ClientRequest => {
     const headers = { 'content-length': bytes, ...REQUEST_HEADERS }
     // a repeated request uses a new connection, because the server may have closed all kept-alive connections
@@ -96,7 +96,7 @@ function exchange(
     })
     request.on('response', (response) => {
       readBody(response)
-        .then((body) => answerOf(response, body))
+        .then((body) => parseAnswer(response, body))
         .then(resolve, reject)
     })
     request.end(text)
@@ -123,7 +123,7 @@ function decompress(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buff
   return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_ANSWER_BYTES })
 }
 
-function answerOf(
+function parseAnswer(
   { statusCode: status = 0, statusMessage, headers }: IncomingMessage,
   body: Buffer,
 ): JsonHttpAnswer {

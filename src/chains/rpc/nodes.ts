@@ -65,7 +65,7 @@ interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
 }
 
 /** Shortest time between two comparisons of the nodes' heads. */
-const COMPARE_EVERY_MS = 5_000
+const HEAD_COMPARISON_INTERVAL_MS = 5_000
 /**
  * How long healthy nodes are preferred to a node whose head is behind or doubtful, ms: two of the longest pauses between
  * polls of a quiet chain.
@@ -339,7 +339,10 @@ export class RpcPool<Hash extends string> {
    * blocks. Never throws.
    */
   async checkHeads(): Promise<void> {
-    if (this.#nodes.length < 2 || performance.now() - this.#shared.comparedMs < COMPARE_EVERY_MS)
+    if (
+      this.#nodes.length < 2 ||
+      performance.now() - this.#shared.comparedMs < HEAD_COMPARISON_INTERVAL_MS
+    )
       return
     this.#shared.comparedMs = performance.now()
     const { headOf, behindBlocks, leastBlockMs = MIN_BLOCK_TIME_MS } = this.#options

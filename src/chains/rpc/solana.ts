@@ -11,7 +11,7 @@ export type Commitment = 'confirmed' | 'finalized'
 /** RPC nodes of one Solana cluster. Its genesis hash is a base58 string. */
 export type SolanaRpc = RpcNodes
 
-const TIMEOUT_MS = 20_000
+const DEFAULT_TIMEOUT_MS = 20_000
 /** Timeout of `LIGHT_METHODS`, ms. Short, so that a hanging node is noticed soon. */
 const LIGHT_TIMEOUT_MS = 3_000
 /** Methods that a healthy node answers from memory. */
@@ -66,11 +66,11 @@ const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
  * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT_METHODS` skip the queue.
  * @param limitMs timeout of each call, if shorter than usual
  */
-export function createSolanaRpcCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
+export function createSolanaRpcCaller(url: string, limitMs = DEFAULT_TIMEOUT_MS): RpcCall {
   const queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS })
   const call = createEvmRpcCaller(url, {
     timeoutOf: (method) =>
-      Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
+      Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : DEFAULT_TIMEOUT_MS, limitMs),
     faults: FAULTS_BY_CODE,
   })
   return <T>(method: string, params: readonly unknown[]) =>

@@ -52,7 +52,7 @@ export function createHubPriceReader(
     // nodes need not agree about the gas price, so the lowest of their answers is used: one node can't raise it
     const gasPrices: bigint[] = []
     const ask = async (call: RpcCall): Promise<HubPrices> => {
-      const ratesOfNode = await readRates(call, feeds)
+      const ratesOfNode = await readHubPrices(call, feeds)
       gasPrices.push(ratesOfNode.gasPriceWei)
       return ratesOfNode
     }
@@ -86,16 +86,16 @@ export function createHubPriceReader(
   return cacheAnswerForDuration(RATES_CACHE_MS, read)
 }
 
-async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubPrices> {
+async function readHubPrices(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubPrices> {
   const [ethUsd, solUsd, gasPrice] = await Promise.all([
-    readPrice(call, feeds.ethUsd),
-    readPrice(call, feeds.solUsd),
+    readFeedPrice(call, feeds.ethUsd),
+    readFeedPrice(call, feeds.solUsd),
     call<Hex>('eth_gasPrice', []),
   ])
   return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
 }
 
-async function readPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
+async function readFeedPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
   const read = createContractReader(call, feed, AGGREGATOR_ABI)
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
     read('decimals'),

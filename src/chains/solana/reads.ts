@@ -178,7 +178,8 @@ export async function readTransaction(
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options]).catch(
     (error: unknown) => {
       if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-      const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION_CODE
+      const isVersion =
+        error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION_CODE
       throw isVersion ? new UnsupportedVersionError(error.message) : transientError(error.message)
     },
   )

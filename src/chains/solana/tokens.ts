@@ -19,7 +19,7 @@ const OWNER_READ_OPTIONS = {
 /** Position of the balance in the data of a token account, in bytes. Equal for SPL Token and Token-2022. */
 const AMOUNT_SLICE = { offset: 64, length: 8 }
 /** Number of the associated token program's instruction that creates the account unless it exists. */
-const CREATE_IDEMPOTENT = 1
+const CREATE_IDEMPOTENT_INSTRUCTION = 1
 
 export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(
@@ -40,7 +40,7 @@ export const createTokenAccountInstruction = (
       writableAccount(associatedTokenAddress(owner, mint)),
       ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonlyAccount),
     ],
-    data: Buffer.of(CREATE_IDEMPOTENT),
+    data: Buffer.of(CREATE_IDEMPOTENT_INSTRUCTION),
   })
 
 /** Reads the decimals of a mint of SPL Token. Null for any other address, also for a Token-2022 mint. */
@@ -72,7 +72,7 @@ export async function readMintDecimalsOrNull(
 }
 
 /** JSON-RPC code "invalid params", with which nodes report that an address is not a mint. */
-const INVALID_PARAMS = -32_602
+const INVALID_PARAMS_CODE = -32_602
 /** Matches the message or the data of the error that an address is not a mint. */
 const NO_MINT_PATTERN = /mint|find account|token account/i
 
@@ -80,7 +80,7 @@ function isNotMintError(error: unknown): boolean {
   const cause = error instanceof RpcError ? error.cause : null
   return (
     cause instanceof NodeError &&
-    cause.code === INVALID_PARAMS &&
+    cause.code === INVALID_PARAMS_CODE &&
     NO_MINT_PATTERN.test(`${cause.details} ${cause.data}`)
   )
 }

@@ -26,7 +26,7 @@ export const buildExecutePacketCall = (endpoint: Hex, packet: Packet): BridgeCal
   to: endpoint,
   data: encodeContractCall(layerZeroEndpointAbi, 'lzReceive', [
     originOf(packet),
-    receiverOf(packet),
+    receiverAddressOf(packet),
     packet.guid,
     packet.message,
     '0x',
@@ -60,7 +60,7 @@ export function encodePlaceBidsCalldata(
  * executed or skipped (`lazyInboundNonce`).
  */
 export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Packet, block: string) {
-  const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
+  const path = [receiverAddressOf(packet), packet.srcEid, packet.sender] as const
   const read = createContractReader(call, endpoint, layerZeroEndpointAbi, block)
   const [storedHash, lazy] = await Promise.all([
     read('inboundPayloadHash', [...path, packet.nonce]),
@@ -77,7 +77,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
 }
 
 const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce })
-const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
+const receiverAddressOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 
 /** A bid that was paid on another chain: an element of the list that `Hub.deliver` takes. */
 export interface PaidBid {
@@ -98,10 +98,10 @@ export interface PaidBid {
  */
 export const buildDeliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
-  data: encodeContractCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
+  data: encodeContractCall(hubAbi, 'deliver', [bids.map(deliveryStructOf)]),
 })
 
-const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
+const deliveryStructOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
   source: toHex(source),
   sequence,
   from: toHex(from),
@@ -144,12 +144,12 @@ const CONTRACT_ERRORS = [
 export function contractErrorOfRevert(error: unknown): string | null {
   for (const cause of errorWithCauses(error)) {
     const data = revertDataOfError(cause)
-    if (data !== null) return errorName(data)
+    if (data !== null) return contractErrorName(data)
   }
   return null
 }
 
-function errorName(data: Hex): string | null {
+function contractErrorName(data: Hex): string | null {
   try {
     const { errorName: name } = decodeErrorResult({ abi: CONTRACT_ERRORS, data })
     return name

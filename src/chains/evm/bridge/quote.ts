@@ -142,10 +142,11 @@ export const hubWithdrawalTransaction = (hub: Hex, to: Hex): UnsignedTransaction
   type: 'evm',
   to: hub,
   value: 0n,
-  data: withdrawalData(to),
+  data: encodeWithdrawRefundCalldata(to),
 })
 
-const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRefund', [to])
+const encodeWithdrawRefundCalldata = (to: Hex): Hex =>
+  encodeContractCall(hubAbi, 'withdrawRefund', [to])
 
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
@@ -158,7 +159,7 @@ export async function spokeWithdrawalTransaction(
   bidder: Hex,
   to: Hex,
 ): Promise<UnsignedTransaction> {
-  const hubCalldata = withdrawalData(to)
+  const hubCalldata = encodeWithdrawRefundCalldata(to)
   const { withdrawal: gas } = await readGasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
   const fee = await readNativeFee(

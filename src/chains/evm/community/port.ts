@@ -132,14 +132,14 @@ async function askToken(call: RpcCall, token: Hex, question: Hex): Promise<bigin
   const answer = await fallbackOnExpectedError(
     call<unknown>('eth_call', [{ data, gas: PROBE_GAS }, 'latest']),
     isEvmFailure,
-    NO_ANSWER,
+    EMPTY_PROBE_ANSWER,
   )
   if (!isHex(answer) || answer.length !== PROBE_ANSWER_CHARS)
     throw transientError('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 
-const NO_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
+const EMPTY_PROBE_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
 
 const placeBidTransaction = (
   payments: Hex,

@@ -62,14 +62,14 @@ export async function compareBridgeSettings(
   const strangers = await Promise.all(strangeEids.map((eid) => peerItem(eid, NO_PEER)))
   const items = await Promise.all(
     far.map(async (one) => [
-      ...(await comparePath(ask, end, one)),
+      ...(await compareBridgePath(ask, end, one)),
       await peerItem(one.desired.eid, pad(one.at)),
     ]),
   )
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-async function comparePath(
+async function compareBridgePath(
   ask: RpcCall,
   end: HubOrSpokeContract,
   far: HubOrSpokeContract,
@@ -94,7 +94,7 @@ async function comparePath(
     call('setConfig', [library, [{ eid, configType, config }]], does)
   // the sending chain decides how many confirmations verifiers wait for
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
-  const uln = ulnOf({ ...bridge, confirmations })
+  const uln = verifierSettingsOf({ ...bridge, confirmations })
   const verifiers = verifiersText(uln)
   const ofLibrary = createContractReader(ask, library, layerZeroUlnAbi)
   const ulnConfig = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
@@ -166,15 +166,19 @@ async function readLibrary(
 const EXECUTOR_PARAMETERS = parseAbiParameters('(uint32 maxMessageSize, address executor)')
 const ULN_PARAMETERS = getAbiItem({ abi: layerZeroUlnAbi, name: 'getAppUlnConfig' }).outputs
 
-type Uln = ContractFunctionReturnType<typeof layerZeroUlnAbi, 'view', 'getAppUlnConfig'>
+type VerifierSettings = ContractFunctionReturnType<
+  typeof layerZeroUlnAbi,
+  'view',
+  'getAppUlnConfig'
+>
 
 /** The verifier settings in the library's form. A count of 255 means no verifiers: 0 means LayerZero's default. */
-const ulnOf = ({
+const verifierSettingsOf = ({
   confirmations,
   requiredDvns,
   optionalDvns,
   optionalThreshold,
-}: DesiredBridgeSettings): Uln => ({
+}: DesiredBridgeSettings): VerifierSettings => ({
   confirmations: BigInt(confirmations),
   requiredDVNs: requiredDvns,
   optionalDVNs: optionalDvns,
@@ -190,7 +194,7 @@ function verifiersText({
   requiredDVNs,
   optionalDVNCount,
   ...uln
-}: Uln): string {
+}: VerifierSettings): string {
   const list = (count: number, addresses: readonly Hex[]) => {
     if (count === 0) return LAYER_ZERO_DEFAULT
     return count === NIL_DVN_COUNT ? 'nobody' : addresses.join(', ').toLowerCase()

@@ -112,7 +112,7 @@ async function classifyCode(
 }
 
 /** Advice to the operator about a contract that can't be deployed. */
-function adviceOn(foundCode: FoundCode, proxy: Hex): string {
+function deploymentAdvice(foundCode: FoundCode, proxy: Hex): string {
   if (foundCode === 'another')
     return 'It is another contract, or was constructed with other values: correct the chains file.'
   if (proxy === '0x')
@@ -135,7 +135,7 @@ export async function compareContractCode(
     wanted: 'ours',
     found: foundCode,
     rank: DEPLOYMENT_STEP_ORDER.deploy,
-    advice: foundCode !== 'ours' && !canDeploy && adviceOn(foundCode, proxy),
+    advice: foundCode !== 'ours' && !canDeploy && deploymentAdvice(foundCode, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
 }

@@ -140,6 +140,7 @@ async function pollUntilFound<T>(ask: () => Promise<T | null>): Promise<T | null
   }
 }
 
+/** Replaces the error of a refused call by an Error with one sentence. */
 async function explainRefusal<T>(request: Promise<T>): Promise<T> {
   try {
     return await request

@@ -14,9 +14,9 @@ const MAX_WIDTH_BLOCKS = 10_000
  * Desired number of logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be
  * garbage-collected while they are young.
  */
-const TARGET_LOGS = 3_000
+const TARGET_LOGS_PER_RANGE = 3_000
 /** Desired number of logs per range while the process serves requests, which wait while it works on a range. */
-const SHARED_TARGET_LOGS = 500
+const SHARED_TARGET_LOGS_PER_RANGE = 500
 
 /**
  * Number of good answers at the lowered maximum width after which the maximum is doubled: few at first, more each time
@@ -75,7 +75,7 @@ export function createLogRangeWidth(first = FIRST_WIDTH_BLOCKS, isShared = () =>
         ceiling = Math.min(MAX_WIDTH_BLOCKS, 2 * ceiling)
         answersAtCeiling = 0
       }
-      const target = isShared() ? SHARED_TARGET_LOGS : TARGET_LOGS
+      const target = isShared() ? SHARED_TARGET_LOGS_PER_RANGE : TARGET_LOGS_PER_RANGE
       const fitting = logs === 0 ? width * 4 : Math.floor((width * target) / logs)
       blocks = Math.max(1, Math.min(ceiling, fitting, width * 4))
     },

@@ -137,7 +137,7 @@ export function createCommunityPaymentInstructions({
         token,
         state: status,
         ...fields
-      } = decodeRegistrarAccount<RawPayment>('CommunityPayment', data)
+      } = decodeRegistrarAccount<RawCommunityPayment>('CommunityPayment', data)
       return {
         ...fields,
         token: token.equals(NATIVE_TOKEN) ? null : token,
@@ -147,7 +147,7 @@ export function createCommunityPaymentInstructions({
   }
 }
 
-type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & {
+type RawCommunityPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & {
   token: PublicKey
   state: number
 }

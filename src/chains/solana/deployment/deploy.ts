@@ -142,7 +142,11 @@ export async function sendInstructions(
   const bytes = transaction.serialize().toString('base64')
   const signature = bs58.encode(transaction.signature!)
   let sentMs = Number.NEGATIVE_INFINITY
-  for (let pauseMs = FIRST_STATUS_POLL_MS; ; pauseMs = Math.min(LONGEST_STATUS_POLL_MS, 2 * pauseMs)) {
+  for (
+    let pauseMs = FIRST_STATUS_POLL_MS;
+    ;
+    pauseMs = Math.min(LONGEST_STATUS_POLL_MS, 2 * pauseMs)
+  ) {
     if (performance.now() - sentMs > SEND_EVERY_MS) {
       const isFirst = sentMs === Number.NEGATIVE_INFINITY
       const options = {

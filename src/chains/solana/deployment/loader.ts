@@ -18,8 +18,8 @@ import {
   writableSignerAccount,
 } from '../registrar.js'
 
-/** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): u32, followed by fields in bincode. */
-const INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
+/** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): a u32, followed by fields in bincode. */
+const LOADER_INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
 /** Layout of the loader's accounts (UpgradeableLoaderState in bincode), in bytes. */
 export const BUFFER_HEADER_BYTES = 37
 export const PROGRAM_ACCOUNT_BYTES = 36
@@ -69,7 +69,7 @@ export function createBufferInstructions(
     }),
     loaderInstruction(
       [writableAccount(address), readonlyAccount(payer)],
-      INSTRUCTION_TAG.INITIALIZE_BUFFER,
+      LOADER_INSTRUCTION_TAG.INITIALIZE_BUFFER,
     ),
   ]
 }
@@ -83,9 +83,9 @@ export const writeBufferInstruction = (
 ) =>
   loaderInstruction(
     [writableAccount(buffer), readonlySignerAccount(by)],
-    INSTRUCTION_TAG.WRITE,
-    u32(offset),
-    u64(piece.length),
+    LOADER_INSTRUCTION_TAG.WRITE,
+    encodeU32(offset),
+    encodeU64(piece.length),
     piece,
   )
 
@@ -119,7 +119,7 @@ export function deployBufferInstructions(
   ]
   return [
     SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_ACCOUNT_BYTES }),
-    loaderInstruction(keys, INSTRUCTION_TAG.DEPLOY_WITH_MAX_DATA_LEN, u64(codeBytes)),
+    loaderInstruction(keys, LOADER_INSTRUCTION_TAG.DEPLOY_WITH_MAX_DATA_LEN, encodeU64(codeBytes)),
   ]
 }
 
@@ -162,9 +162,11 @@ function loaderInstruction(
   return new TransactionInstruction({
     programId: UPGRADEABLE_LOADER_PROGRAM,
     keys,
-    data: Buffer.concat([u32(tag), ...fields]),
+    data: Buffer.concat([encodeU32(tag), ...fields]),
   })
 }
 
-const u32 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 4)
-const u64 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 8)
+const encodeU32 = (value: number): Buffer =>
+  toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 4)
+const encodeU64 = (value: number): Buffer =>
+  toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 8)
