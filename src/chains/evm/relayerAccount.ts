@@ -13,7 +13,7 @@ import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts
 import type { EvmSigningKey } from '../../config/relayerKey.js'
 import { errorSentence } from '../../ops/logger/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
+import { createJsonRpcCaller, type RpcCall } from '../rpc/evm.js'
 
 /**
  * A remote signer did not sign, or signed another transaction or message; or this process has no key. Callers may try
@@ -38,7 +38,7 @@ export const relayerAccount = (
     ? privateKeyToAccount(key.privateKey)
     : createRemoteAccount(
         key.address,
-        createEvmRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }),
+        createJsonRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }),
       )
 
 /**

@@ -66,7 +66,7 @@ export function createEvmRpc({
   return new RpcPool({
     ...options,
     connect: (url, limitMs = Number.POSITIVE_INFINITY) =>
-      createEvmRpcCaller(url, {
+      createJsonRpcCaller(url, {
         timeoutOf: (method, params) => Math.min(evmTimeoutOf(method, params), limitMs),
       }),
     readGenesis,
@@ -101,7 +101,7 @@ interface RpcCallerOptions {
  * Creates a caller of a node (EVM or Solana) or of a remote signer over HTTP. The caller checks the form of results but
  * does not decode them. It throws RpcErrors, and does not retry.
  */
-export function createEvmRpcCaller(
+export function createJsonRpcCaller(
   url: string,
   { timeoutOf = evmTimeoutOf, faults }: RpcCallerOptions = {},
 ): RpcCall {

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
 import type { RpcFault } from './errors.js'
-import { createEvmRpcCaller } from './evm.js'
+import { createJsonRpcCaller } from './evm.js'
 import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
 /** Commitment level of a block (`confirmed`: two thirds of the stake voted for it; `finalized`: irreversible). */
@@ -68,7 +68,7 @@ const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
  */
 export function createSolanaRpcCaller(url: string, limitMs = DEFAULT_TIMEOUT_MS): RpcCall {
   const queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS })
-  const call = createEvmRpcCaller(url, {
+  const call = createJsonRpcCaller(url, {
     timeoutOf: (method) =>
       Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : DEFAULT_TIMEOUT_MS, limitMs),
     faults: FAULTS_BY_CODE,

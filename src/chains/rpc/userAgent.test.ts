@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { SERVICE_VERSION } from '../../ops/version.js'
-import { createEvmRpcCaller } from './evm.js'
+import { createJsonRpcCaller } from './evm.js'
 import { createSolanaRpcCaller } from './solana.js'
 import { subscribeToNode } from './subscriptions.js'
 
 const NAMED = `clusterd/${SERVICE_VERSION}`
 
 it.each([
-  ['EVM', (url: string) => createEvmRpcCaller(url)('eth_blockNumber', [])],
+  ['EVM', (url: string) => createJsonRpcCaller(url)('eth_blockNumber', [])],
   ['Solana', (url: string) => createSolanaRpcCaller(url, 5_000)('getGenesisHash', [])],
 ])('a node of %s that refuses requests without a User-Agent gets ours', async (_, call) => {
   const url = await serveInTest(async (request, response) => {
