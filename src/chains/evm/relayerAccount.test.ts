@@ -2,7 +2,7 @@ import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { relayerAccount, SignerUnavailableError } from './relayerAccount.js'
+import { createSigningAccount, SignerUnavailableError } from './relayerAccount.js'
 
 /** Which errors of a remote signer count as the signer's fault. */
 
@@ -33,7 +33,7 @@ async function accountWith(result: unknown) {
       res.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
   })
-  return relayerAccount({ signerUrl, address })
+  return createSigningAccount({ signerUrl, address })
 }
 
 describe('an answer that is not a signature is a fault of the signer', () => {

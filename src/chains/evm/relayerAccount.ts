@@ -27,10 +27,11 @@ export class SignerUnavailableError extends ChainUnavailableError {
 const SIGN_LIMIT_MS = 2_000
 
 /**
- * Account of the relayer: a private key in this process, or a key behind Web3Signer's JSON-RPC.
- * @param limitMs time limit of a signature; commands run by hand may wait longer
+ * Creates the account of a key: the relayer's, the ENS gateway's, or that of a command run by hand. The private key is in
+ * this process, or behind Web3Signer's JSON-RPC.
+ * @param limitMs time limit of a signature
  */
-export const relayerAccount = (
+export const createSigningAccount = (
   key: EvmSigningKey,
   limitMs: number = SIGN_LIMIT_MS,
 ): LocalAccount =>
