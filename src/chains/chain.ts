@@ -55,13 +55,14 @@ export interface RegistrationRequest {
   turn?: () => Promise<void>
 }
 
-/** Cost of a registration, in the smallest unit of the chain's gas token. */
+/** Cost of a registration. All amounts but `amountWei` are in the smallest unit of the chain's gas token. */
 export interface RegistrationQuote {
+  /** `decimals` is the text `lamports` on Solana. */
   gasToken: { symbol: string; decimals: number | string }
   registrationFee: bigint
   /** Cost of the bids' delivery to the hub. */
   bridgeFee: bigint
-  /** Names in the order of the request. `amount` is the bid in the smallest unit of the gas token. */
+  /** Names in the order of the request. `amountWei` is the bid in wei of ETH, `amount` its cost in the gas token. */
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
@@ -130,7 +131,7 @@ export interface AirdropDistributorClaim {
   proof: readonly string[]
 }
 
-/** EVM account that may claim the allocation of an account on another chain, with the operator's permission. */
+/** EVM account that receives the allocation of an account on another chain, with the operator's permission. */
 export interface PermittedClaimReceiver {
   to: Hex
   /** Last second at which the permission is valid, Unix time. */
@@ -310,7 +311,7 @@ export interface EvmChainPort extends ChainPort {
   seemsToHaveCode(account: Hex): Promise<boolean>
   /**
    * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where
-   * two are configured. False where they contradict each other.
+   * two are configured. False where they contradict each other or refuse the call.
    * @returns null where the account has no code, also after the deployment that the signature names
    * @throws ChainUnavailableError
    */
@@ -350,7 +351,7 @@ export const isEvmChainPort = (port: ChainPort): port is EvmChainPort => port.fa
 
 export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<TransactionOrigin, 'isOurs'>)
 
-/** A chain on which names are paid for; the relayer delivers each payment at the hub. */
+/** A chain on which names are paid for. The relayer delivers each payment at the hub. */
 export interface PaymentChainPort extends ChainPort {
   /** @param id transaction id as responses show it @throws ChainUnavailableError */
   transaction(id: string): Promise<PaymentTx>

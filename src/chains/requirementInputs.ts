@@ -14,7 +14,7 @@ export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalanc
 
 /**
  * Creates a reader of balances that decide permanently who gets a name. Two nodes have to return equal balances where
- * two are configured. Until then nothing is decided: a registration gets an error, and a payment waits.
+ * two are configured. While they do not, nothing is decided: a registration gets an error, and a payment waits.
  */
 export const createTokenBalancePort = (
   nodes: Pick<RpcNodes, 'label' | 'quorum'>,

@@ -7,8 +7,8 @@ import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
 /**
- * Matches names that ENSIP-15 leaves unchanged. Other names need normalization tables, whose unpacking takes a fifth of
- * a second once.
+ * Matches names that ENSIP-15 certainly leaves unchanged. Other names need normalization tables, and unpacking the tables
+ * takes a fifth of a second once.
  */
 const NORMALIZED_PATTERN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 

@@ -273,7 +273,7 @@ async function readOwedMoney(
   return owed.flat()
 }
 
-/** Implements `RefundPort.withdrawal`, which has the null case. @param to receiver; null for the bidder itself */
+/** Implements `RefundPort.withdrawal`. */
 async function prepareWithdrawal(
   rpc: EvmRpc,
   config: ChainConfig,

@@ -110,7 +110,7 @@ export function combineEvmJobStates(
 /** Stands for a missing second node: with this state among the reported ones, nothing combines to `confirmed`. */
 const STATE_OF_MISSING_NODE = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
 
-/** Number of receipts that confirm a transaction with the same outcome. */
+/** Number of nodes whose receipt confirms the transaction with the same outcome. */
 const confirmingNodesOf = ({ hash, succeeded }: MinedReceipt, receipts: readonly MinedReceipt[]) =>
   receipts.filter(
     (other) => other.isConfirmed && other.hash === hash && other.succeeded === succeeded,

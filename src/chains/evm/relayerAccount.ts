@@ -16,8 +16,8 @@ import { ChainUnavailableError, type Hex } from '../chain.js'
 import { createJsonRpcCaller, type RpcCall } from '../rpc/evm.js'
 
 /**
- * A remote signer did not sign, or signed another transaction or message; or this process has no key. Callers may try
- * again.
+ * There is no usable signature: the remote signer gave none or signed something else, or this process has no key. Callers
+ * may try again.
  */
 export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'

@@ -76,7 +76,7 @@ export type { AgreedAnswer }
 
 /**
  * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer.
- * Only this class counts whether distinct nodes agree.
+ * No other code counts the nodes that agree.
  */
 export class NodeAnswers<Node, T> {
   readonly #answers = new Map<Node, T>()
@@ -93,7 +93,7 @@ export class NodeAnswers<Node, T> {
     return [...this.#answers.values()]
   }
 
-  /** The first answer that at least `needed` nodes gave (`isSame`). Null while no answer has so many. */
+  /** The first answer that at least `needed` nodes gave, compared by `isSame`. Null while there is none. */
   agreement(needed: number, isSame: (a: T, b: T) => boolean): AgreedAnswer<T, Node> | null {
     const all = [...this.#answers]
     for (const [i, [node, answer]] of all.entries()) {

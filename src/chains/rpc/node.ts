@@ -36,8 +36,8 @@ export interface NodeCallLimits {
 
 /**
  * Parts of the daemon that call nodes, besides the indexer. Each has its own back-offs and call limits, so that no part
- * delays another. `relay` is the relayer. `judge` reads balances to decide payments. The API's requests use `api`
- * (quotes, payments), `refunds`, `status`, `tokens` and `wallets`.
+ * delays another. `relay` is the relayer. `judge` reads balances to decide payments, and a mirror's names from the hub.
+ * The API's requests use `api` (quotes, payments), `refunds`, `status`, `tokens` and `wallets`.
  */
 export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 

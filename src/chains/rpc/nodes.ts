@@ -58,7 +58,7 @@ interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
   connect(url: string, limitMs?: number): RpcCall
   /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
   readGenesis(host: string, call: RpcCall): Promise<Hash>
-  /** Newest block of a node's chain. */
+  /** Reads the newest block that a node reports. */
   headOf(call: RpcCall): Promise<NodeHead>
   /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
@@ -218,7 +218,7 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Sends a transaction to every node. Resolves at the first acceptance, or with a refusal once all have answered.
+   * Sends a transaction to every node. Resolves at the first acceptance, or with the refusals once all nodes have answered.
    * @param isTaken true if a node's answer is an acceptance
    * @returns only the first acceptance, or else the refusal of each node that answered
    * @throws as `onEveryNode`, when no node answers

@@ -2,7 +2,7 @@ import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { MissingDataError } from './errors.js'
 import { fallbackIfNoQuorum, type RpcCall, type RpcNodes } from './nodes.js'
 
-/** How long the answer that a transaction is unknown is cached, ms. Short, since it may be on its way. */
+/** How long the state `unknown` is cached, ms. Short, since the transaction may be on its way to the nodes. */
 const UNKNOWN_STATE_MS = 2_000
 /** How long the state of a known transaction is cached while it is not final, ms. */
 const OPEN_STATE_MS = 1_000

@@ -16,7 +16,7 @@ import { readTokenBalance } from './tokens.js'
 const CHAIN_TEXT = `chain "${SOLANA.label}"`
 /** Number of confirmations, as nodes count them, with which a transaction is final. */
 const FINAL_CONFIRMATIONS = 32
-/** Maximum number of names in one quote. Each has its own transaction and account, which take time to derive. */
+/** Maximum number of names in one quote. Each name has its own transaction and account, which take time to derive. */
 const MAX_NAMES_PER_QUOTE = 25
 
 /** A network's Solana cluster, and the registrar program on it. */

@@ -133,8 +133,8 @@ const OUTCOME_BY_EVENT_NAME: Readonly<Record<string, Omit<PaymentOutcomeEvent, '
   CommunityReclaimed: { of: 'communityName', outcome: 'reclaimed' },
 }
 /**
- * Name of the event of a withdrawal of a refused or released payment for a community name. Ignored, since it changes no
- * outcome.
+ * Name of the event that reports the withdrawal of a refused or released payment for a community name. Ignored, since the
+ * payment's outcome does not change.
  */
 const COLLECTED_EVENT = 'CommunityCollected'
 

@@ -14,7 +14,7 @@ const AGGREGATOR_ABI = parseAbi([
 const FEED_NAMES = ['ethUsd', 'solUsd'] as const
 /** Lifetime of cached rates, ms. */
 const RATES_CACHE_MS = 2_000
-/** How long a read price limits the next price (`maxMovePercent`), ms. A change over a longer time is accepted. */
+/** How long a price limits the next one (`maxMovePercent`), ms. A change over a longer time is accepted. */
 const COMPARISON_PERIOD_MS = 10 * 60_000
 
 interface HubPrices {

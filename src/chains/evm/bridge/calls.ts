@@ -93,7 +93,7 @@ export interface PaidBid {
 }
 
 /**
- * `Hub.deliver`: places paid bids, but skips bids placed before. Restricted to the relayer. Emits `Received` for each
+ * `Hub.deliver`: places paid bids. Skips bids that it placed earlier. Restricted to the relayer. Emits `Received` for each
  * placed bid.
  */
 export const buildDeliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({

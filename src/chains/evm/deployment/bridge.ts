@@ -145,7 +145,10 @@ async function compareBridgePath(
   return items
 }
 
-/** Reads the message library for a remote chain. The endpoint reverts where none is set, not even a default. */
+/**
+ * Reads the address of the message library for a remote chain, or `LAYER_ZERO_DEFAULT` where the default applies. The
+ * endpoint reverts where not even a default is set.
+ */
 async function readLibrary(
   ask: RpcCall,
   { at, desired: { endpoint, role } }: HubOrSpokeContract,

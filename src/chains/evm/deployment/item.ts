@@ -92,7 +92,7 @@ export function compareSetting(
   }
 }
 
-/** Step that calls a function of the contract, or of contract `to`. The contract's owner signs, or account `by`. */
+/** Step that calls a function of the given contract, or of `to`. The contract's owner signs, or `by` if it is set. */
 export function ownerCallStep(
   { chain, at, owner }: OwnedContract,
   call: {

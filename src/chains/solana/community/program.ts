@@ -66,7 +66,10 @@ const NATIVE_TOKEN = PublicKey.default
 export const derivePaymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
-/** Creates builders of the registrar program's instructions about payments for community names, and their decoder. */
+/**
+ * Creates builders of the registrar program's instructions about payments for community names, and a decoder of the
+ * payments' accounts.
+ */
 export function createCommunityPaymentInstructions({
   address,
   instruction,

@@ -20,7 +20,10 @@ import {
 
 /** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): a u32, followed by fields in bincode. */
 const LOADER_INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
-/** Layout of the loader's accounts (UpgradeableLoaderState in bincode), in bytes. */
+/**
+ * Layout of the loader's accounts (UpgradeableLoaderState in bincode): lengths and offsets in bytes, and the tag with
+ * which program data begins.
+ */
 export const BUFFER_HEADER_BYTES = 37
 export const PROGRAM_ACCOUNT_BYTES = 36
 const PROGRAM_DATA_TAG = 3
@@ -37,8 +40,8 @@ const REGISTRAR_FILE = new URL(
 export const readRegistrarCode = (): Buffer => readFileSync(REGISTRAR_FILE)
 
 /**
- * Address of the account (buffer) into which a program's code is written, and its seed. The same payer, program and
- * code give the same account.
+ * Address of the account (buffer) into which a program's code is written, and the address's seed. The same payer, program
+ * and code give the same address.
  */
 export async function programBufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
