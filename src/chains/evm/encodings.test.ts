@@ -130,7 +130,7 @@ const at = (logs: RawLog[], index: number, change: (log: RawLog) => object): unk
   logs.map((log, i) => (i === index % logs.length ? { ...log, ...change(log) } : log))
 const words = ({ data }: RawLog): string[] => data.slice(2).match(/.{64}/g) ?? []
 
-/** Other encodings of the same history. Topics and data, joined to one text, stay the same in each. */
+/** Other encodings of the same history. In each, topics and data joined to one text stay the same. */
 const RETELLINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> = {
   'cuts the first word of the data off as a topic': (logs, index) =>
     at(logs, index, (log) => ({

@@ -53,12 +53,12 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
       const answer = rpc.quorum(async (call) => {
         onCall()
         // a call without a receiver returns the probe's answer as "deployed code"
-        return verdictOf(await call<unknown>('eth_call', [{ data, gas: PROBE_GAS }, 'latest']))
+        return probeVerdictOf(await call<unknown>('eth_call', [{ data, gas: PROBE_GAS }, 'latest']))
       })
       return fallbackOnExpectedError(fallbackIfRefused(answer, false), isDisputed, false)
     })
   }
 }
 
-const verdictOf = (answer: unknown): boolean | null =>
+const probeVerdictOf = (answer: unknown): boolean | null =>
   answer === NO_CODE_ANSWER ? null : answer === VALID_ANSWER

@@ -108,7 +108,6 @@ it.each([
     nodeOf(150, () => first * GWEI),
     nodeOf(150, () => second * GWEI),
   )
-  // nothing else limits the gas price
   expect((await createHubPriceReader(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(
     3n * GWEI,
   )

@@ -113,15 +113,15 @@ export async function readRegistrarAccounts(
 /**
  * Maximum number of items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limits are 100 and 256.
  */
-const ITEMS_PER_CALL = 100
+const MAX_ITEMS_PER_CALL = 100
 
 async function readInPages<T, R>(
   items: readonly T[],
   read: (page: readonly T[]) => Promise<R[]>,
 ): Promise<R[]> {
   const pages: Promise<R[]>[] = []
-  for (let i = 0; i < items.length; i += ITEMS_PER_CALL)
-    pages.push(read(items.slice(i, i + ITEMS_PER_CALL)))
+  for (let i = 0; i < items.length; i += MAX_ITEMS_PER_CALL)
+    pages.push(read(items.slice(i, i + MAX_ITEMS_PER_CALL)))
   return (await Promise.all(pages)).flat()
 }
 

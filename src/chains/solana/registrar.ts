@@ -190,13 +190,13 @@ export const normalizeAnchorFields = (raw: object): Record<string, unknown> =>
     }),
   )
 
-const accountMeta =
+const accountMetaWith =
   (isSigner: boolean, isWritable: boolean) =>
   (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner, isWritable })
-export const writableSignerAccount = accountMeta(true, true)
-export const readonlySignerAccount = accountMeta(true, false)
-export const writableAccount = accountMeta(false, true)
-export const readonlyAccount = accountMeta(false, false)
+export const writableSignerAccount = accountMetaWith(true, true)
+export const readonlySignerAccount = accountMetaWith(true, false)
+export const writableAccount = accountMetaWith(false, true)
+export const readonlyAccount = accountMetaWith(false, false)
 export const SYSTEM_PROGRAM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
 
 export const toAnchorNumber = (value: bigint) => new anchor.BN(value.toString())

@@ -91,7 +91,7 @@ export function createSpokeQuoter(
       },
       registrationFee: delivered,
       bridgeFee: value - delivered,
-      names: splitFee(names, sum, delivered),
+      names: splitRegistrationFee(names, sum, delivered),
     }
   }
 }
@@ -100,7 +100,7 @@ export function createSpokeQuoter(
  * Splits the registration fee among the names in proportion to their bids. The last name takes the rounding difference,
  * so the parts add up exactly.
  */
-function splitFee(
+function splitRegistrationFee(
   names: RegistrationRequest['names'],
   sum: bigint,
   delivered: bigint,

@@ -29,7 +29,7 @@ import {
 } from './item.js'
 
 /** Minimum advised number of independent verifiers (DVNs): a single verifier can invent messages. */
-const ADVISED_DVNS = 2
+const MIN_ADVISED_DVNS = 2
 const LAYER_ZERO_DEFAULT = `LayerZero's default`
 /** Maximum message length for the executor, bytes, as in LayerZero's default. */
 const MAX_MESSAGE_BYTES = 10_000
@@ -117,7 +117,7 @@ async function compareBridgePath(
         `sets ${verifiers}`,
       ),
       advice:
-        bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
+        bridge.requiredDvns.length + bridge.optionalThreshold < MIN_ADVISED_DVNS &&
         'A single verifier can invent messages: name two or more.',
     }),
   ]

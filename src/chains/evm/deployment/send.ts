@@ -18,7 +18,7 @@ export interface DeploymentChain
 }
 
 /** Longest wait until a transaction is included in a block, and until nodes agree about the next nonce, ms. */
-const INCLUSION_MS = 10 * 60_000
+const MAX_INCLUSION_WAIT_MS = 10 * 60_000
 const MAX_POLL_MS = 500
 
 /**
@@ -130,9 +130,9 @@ export async function waitForNextNonce(
   )
 }
 
-/** Repeats `ask` until it returns something. Null after `INCLUSION_MS`. */
+/** Repeats `ask` until it returns something. Null after `MAX_INCLUSION_WAIT_MS`. */
 async function pollUntilFound<T>(ask: () => Promise<T | null>): Promise<T | null> {
-  const end = performance.now() + INCLUSION_MS
+  const end = performance.now() + MAX_INCLUSION_WAIT_MS
   for (let pauseMs = 50; ; pauseMs = Math.min(MAX_POLL_MS, 2 * pauseMs)) {
     const result = await ask()
     if (result !== null || performance.now() > end) return result

@@ -207,7 +207,7 @@ export type RunningHashReader = (
 ) => Promise<AgreedAnswer<RunningHashes> | null>
 
 /** Start of a series of ranges. */
-interface RangesStart {
+interface RangeSeriesStart {
   from: number
   /** The contracts' running hashes before block `from`. */
   before: RunningHashes
@@ -221,7 +221,7 @@ interface RangesStart {
 export function checkedLogRangeSource(
   chain: EvmChain,
   width: LogRangeWidth,
-  { from: start, before, hashesAt }: RangesStart,
+  { from: start, before, hashesAt }: RangeSeriesStart,
 ): BlockRangeSource<CheckedLogRange> {
   const source = logRangeSource(chain, width)
   const timed = logRangeSource(chain, width, false)
@@ -254,7 +254,7 @@ export function checkedLogRangeSource(
 }
 
 /** The unconfirmed blocks (the tail) above a cursor, and the running hashes at the cursor. */
-interface KnownTail {
+interface UnconfirmedTail {
   tail: readonly DecodedBlock[]
   before: RunningHashes
 }
@@ -270,7 +270,7 @@ interface KnownTail {
 export async function proveBlocks(
   chain: EvmChain,
   cursor: StoredCursor,
-  known: KnownTail & {
+  known: UnconfirmedTail & {
     blocks: readonly DecodedBlock[]
     hashesAt: RunningHashReader
     /** The highest block that two nodes call confirmed. */
@@ -350,7 +350,7 @@ async function readBlocksAgain(
 export async function readNewestRunningHashes(
   chain: EvmChain,
   { parentHash, nextBlock }: StoredCursor,
-  { tail, before }: KnownTail,
+  { tail, before }: UnconfirmedTail,
 ): Promise<AgreedAnswer<RunningHashes>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? parentHash
