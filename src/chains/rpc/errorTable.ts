@@ -9,7 +9,7 @@ export type RpcFault =
   /** Any other error: try another node, or try later. */
   | 'transient'
 
-/** Parts of a node's error that the rows of the tables match. */
+/** Parts of a node's error with which the rows of the tables are compared. */
 interface RpcErrorParts {
   /** HTTP status; 0 without a response. */
   status: number

@@ -11,7 +11,7 @@ export type Commitment = 'confirmed' | 'finalized'
 /** RPC nodes of one Solana cluster. Its genesis hash is a base58 string. */
 export type SolanaRpc = RpcNodes
 
-const DEFAULT_TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 20_000
 /** Timeout of `LIGHT_METHODS`, ms. Short, so that a hanging node is noticed soon. */
 const LIGHT_TIMEOUT_MS = 3_000
 /** Methods that a healthy node answers from memory. */
@@ -49,8 +49,9 @@ export function createSolanaRpc(
 }
 
 /**
- * Faults by the error codes of Agave's nodes (`rpc-client-api`, custom_error.rs). The texts of these errors resemble
- * texts of EVM nodes that mean other things. An error that another node or a later attempt may resolve is transient.
+ * Meaning of the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code, because the errors' texts
+ * resemble texts of EVM nodes that mean other things. An error that only another node or a later attempt can resolve
+ * is transient.
  */
 const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
   ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(
@@ -66,11 +67,11 @@ const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
  * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT_METHODS` skip the queue.
  * @param limitMs timeout of each call, if shorter than usual
  */
-export function createSolanaRpcCaller(url: string, limitMs = DEFAULT_TIMEOUT_MS): RpcCall {
+export function createSolanaRpcCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
   const queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS })
   const call = createJsonRpcCaller(url, {
     timeoutOf: (method) =>
-      Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : DEFAULT_TIMEOUT_MS, limitMs),
+      Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
     faults: FAULTS_BY_CODE,
   })
   return <T>(method: string, params: readonly unknown[]) =>

@@ -158,15 +158,15 @@ export async function readLatestBlockhash(
 
 /** A node does not support a transaction's version. Another node may, or the same node after an update. */
 export class UnsupportedVersionError extends MissingDataError {}
-/** JSON-RPC code UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
-const UNSUPPORTED_VERSION_CODE = -32_015
+/** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
+const UNSUPPORTED_VERSION = -32_015
 /** Highest transaction version to accept: any version, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
 /**
- * Reads a transaction. Null where the node does not have it, or not its metadata.
- * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason, returns another
- * transaction, or records no inner instructions
+ * Reads a transaction. Null where the node does not have it.
+ * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason, or returns another
+ * transaction
  */
 export async function readTransaction(
   call: RpcCall,
@@ -178,8 +178,7 @@ export async function readTransaction(
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options]).catch(
     (error: unknown) => {
       if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-      const isVersion =
-        error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION_CODE
+      const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION
       throw isVersion ? new UnsupportedVersionError(error.message) : transientError(error.message)
     },
   )

@@ -110,7 +110,10 @@ const deliveryStructOf = ({ source, sequence, from, amountWei, name, referral }:
   referral: toHex(referral),
 })
 
-/** True if the hub has placed all of these bids as of a block. @param block number or tag in JSON-RPC form */
+/**
+ * True if all of these bids were delivered to the hub as of a block, also bids that won nothing.
+ * @param block number or tag in JSON-RPC form
+ */
 export async function areBidsDelivered(
   call: RpcCall,
   hub: Hex,
