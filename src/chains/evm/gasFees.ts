@@ -39,8 +39,8 @@ export const baseFeePerGasOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees)
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
 /**
- * Fees that replace a transaction in the mempool: each field 10 % higher, or as in a fresh estimate limited by the cap
- * where that is higher.
+ * Fees that replace a transaction in the mempool. Each field is 10 % higher than before, or that of a fresh estimate,
+ * limited by the cap, where the estimate is higher.
  * @param capWei highest price of a unit of gas
  * @returns null where 10 % more is above the cap
  */

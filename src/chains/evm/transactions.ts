@@ -143,7 +143,7 @@ export async function findTransactionByNonce(
     (error.fault === 'refused' || PRUNED_STATE_PATTERN.test(nodeMessagesIn(error)))
   /**
    * True if the nonce was used in a block or before. Returns false where the block's state is pruned. If that is wrong,
-   * the search ends at a block that does not contain the transaction.
+   * the search ends at a block that does not contain the transaction, and nothing is found.
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(

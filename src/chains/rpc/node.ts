@@ -53,8 +53,8 @@ export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGER_CALL_LIMITS,
-  // a request for refunds waits 5 s for a chain (`CHAIN_WAIT_MS` in `refunds.ts`): time to ask another node after one
-  // that hangs
+  // shorter than the 5 s for which a request for refunds waits (`CHAIN_WAIT_MS` in `refunds.ts`), so that another node
+  // can be asked after one that hangs
   refunds: { ...STRANGER_CALL_LIMITS, limitMs: 3_000 },
   // clients poll the status, so a quick error about an unavailable chain is better than a late answer
   status: { ...STRANGER_CALL_LIMITS, limitMs: 3_000 },

@@ -1,8 +1,8 @@
 import { concatHex, encodePacked, type Hex, keccak256 } from 'viem'
 
 /**
- * Packets of LayerZero V2 (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver
- * bytes32, guid bytes32, message. The first 81 bytes are the header that verifiers sign.
+ * A packet of LayerZero V2. Encoding (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32,
+ * receiver bytes32, guid bytes32, message. The first 81 bytes are the header that verifiers sign.
  */
 export interface Packet {
   /** Number of the packet, counted from 1 per (sender, dstEid, receiver). */

@@ -1,9 +1,9 @@
 import { concatHex, encodePacked, type Hex, size } from 'viem'
 
 /**
- * Execution options of a packet, type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then for each option
- * worker u8, size u16 (of kind and data), kind u8 and data. clusterd builds and executes exactly one `lzReceive`
- * option, whose data is gas u128, and value u128 unless zero.
+ * The `lzReceive` option of a packet. clusterd builds and executes packets with exactly one such option, and no other.
+ * Encoding of options (type 3 of LayerZero's OptionsBuilder, ExecutorOptions): type u16, then for each option worker u8,
+ * size u16 (of kind and data), kind u8 and data. The data is gas u128, and value u128 unless zero.
  */
 export interface LzReceiveOption {
   /** Gas for the receiver's call. */

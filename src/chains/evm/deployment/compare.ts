@@ -24,8 +24,8 @@ import {
 type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired deployment of a network with its chains, hub first. Once the steps of all items are executed, a
- * new comparison gives at most the second step of an ownership transfer, `acceptOwnership`.
+ * Compares the desired deployment of a network with its chains, hub first. Once all steps are executed, a new comparison
+ * gives no step but `acceptOwnership`, the second step of an ownership transfer.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetworkDeployment(

@@ -174,8 +174,8 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && contractsWithRunningHash(config).length > 0
 
 /**
- * Source of a chain's confirmed logs. Where the running hash of the logs, which the contracts keep, proves that no
- * other block has logs, the second node is asked only for the blocks in which the first node has logs.
+ * Source of a chain's confirmed logs. Where the contracts' running hashes prove that no other block has logs, the second
+ * node is asked only for the blocks in which the first node has logs.
  * @param allowsLogTimes true if block timestamps may come from an optional field of the logs: allowed where the running
  * hash includes the timestamps
  */
