@@ -33,7 +33,7 @@ interface FinalQuestion {
   ask(rpc: Pool): Promise<unknown>
   lie: Answers
   truth: Answers
-  /** Result if the lie is believed. */
+  /** Result if the lie is accepted. */
   lied: unknown
   /** Result while two nodes contradict each other, where that is no error. */
   undecided?: unknown

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSigningAccount, SignerUnavailableError } from '../../src/chains/evm/relayerAccount.js'
+import {
+  createSigningAccount,
+  SignerUnavailableError,
+} from '../../src/chains/evm/relayerAccount.js'
 import { ensAnswerTypedData } from '../../src/ens/answer.js'
 import { paymentReleaseTypedData } from '../../src/registry/community/release.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
