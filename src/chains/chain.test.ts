@@ -8,16 +8,16 @@ import {
 } from './chain.js'
 import { RpcError } from './rpc/errors.js'
 
-const mistake = new TypeError('a mistake')
-const amount = new AmountError('too little')
-const busy = new ChainBusyError('too many')
-const bridge = new BridgeError('no quote')
+const programmingError = new TypeError('a mistake')
+const amountError = new AmountError('too little')
+const busyError = new ChainBusyError('too many')
+const bridgeError = new BridgeError('no quote')
 
 it.each<[what: string, thrown: Error]>([
-  ['an error of our own code', mistake],
-  ['an amount', amount],
-  ['the bridge', bridge],
-  ['a full queue', busy],
+  ['an error of our own code', programmingError],
+  ['an amount', amountError],
+  ['the bridge', bridgeError],
+  ['a full queue', busyError],
 ])('%s is no chain that is away', async (_, thrown) => {
   await expect(rethrowAsUnavailable('chain "1"', () => Promise.reject(thrown))).rejects.toBe(thrown)
 })

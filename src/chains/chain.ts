@@ -33,8 +33,8 @@ export type ChainTx =
 
 interface TransactionOrigin {
   /**
-   * Account that sent the transaction. The transaction's signature proves `sender` and `nonce`. Both are null for a
-   * transaction type that only some chains have.
+   * Account that sent the transaction. `sender` and `nonce` are both null where the transaction's signature does not
+   * prove them, as for transaction types that only some chains have.
    */
   sender: Hex | null
   nonce: number | null
@@ -55,23 +55,24 @@ export interface RegistrationRequest {
   turn?: () => Promise<void>
 }
 
-/** Cost of a registration, in the smallest unit of the chain's gas token. */
+/** Cost of a registration. All amounts but `amountWei` are in the smallest unit of the chain's gas token. */
 export interface RegistrationQuote {
+  /** `decimals` is the text `lamports` on Solana. */
   gasToken: { symbol: string; decimals: number | string }
   registrationFee: bigint
   /** Cost of the bids' delivery to the hub. */
   bridgeFee: bigint
-  /** Names in the order of the request. `amount` is the bid in the smallest unit of the gas token. */
+  /** Names in the order of the request. `amountWei` is the bid in wei of ETH, `amount` its cost in the gas token. */
   names: readonly { name: string; amountWei: bigint; amount: bigint }[]
 }
 
-/** Amounts are in the smallest unit of the chain's gas token. */
+/** A quote with the transaction that registers. `value` is in the smallest unit of the chain's gas token. */
 export interface EvmQuote extends RegistrationQuote {
   gasToken: ChainConfig['gasToken']
   transactionData: { to: Hex; data: Hex; value: bigint }
 }
 
-/** Failure of the bridge to quote a message's price (HTTP 502 `bridge_failure`). */
+/** The bridge gives no usable price for a message (HTTP 502 `bridge_failure`). */
 export class BridgeError extends Error {
   override name = 'BridgeError'
 }
@@ -130,18 +131,16 @@ export interface AirdropDistributorClaim {
   proof: readonly string[]
 }
 
-/** Account that receives the allocation of an account on another chain, as the operator permitted. */
+/** EVM account that receives the allocation of an account on another chain, with the operator's permission. */
 export interface PermittedClaimReceiver {
   to: Hex
   /** Last second at which the permission is valid, Unix time. */
   deadlineS: number
+  /** The operator's signature (EIP-712). */
   signature: Hex
 }
 
-/**
- * Signer with the operator's key for airdrops. A signature (EIP-712) permits the claim of an account on a non-EVM
- * chain.
- */
+/** Signs permissions to claim for accounts on non-EVM chains, with the operator's key for airdrops. */
 export interface ClaimPermissionSigner {
   sign(permission: ClaimPermission): Promise<Hex>
 }
@@ -179,7 +178,10 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
 export type PaymentReleaseSigner = (approval: PaymentReleaseApproval) => Promise<Hex>
 
 export interface TokenUnit {
-  /** Symbol that the token's contract returns: up to 16 printable ASCII characters, of anybody's choice. Else null. */
+  /**
+   * Symbol that the token's contract returns, so of anybody's choice. Null unless it is 1 to 16 printable ASCII
+   * characters without spaces.
+   */
   symbol: string | null
   decimals: number
 }
@@ -198,7 +200,7 @@ export interface CommunityPaymentPort {
   tokenBalance(token: string, wallet: string): Promise<bigint>
   /**
    * Like `tokenBalance`, but possibly a few seconds old. For checks that decide no payment and that anybody may
-   * request.
+   * request. Absent where balances are not cached.
    */
   recentBalance?(token: string, wallet: string): Promise<bigint>
   /**
@@ -212,8 +214,8 @@ export interface CommunityPaymentPort {
   /** Prepares a payment for the payer to sign. @throws ChainUnavailableError, also where the chain takes no payments */
   communityPayment(request: CommunityPaymentRequest): Promise<CommunityPaymentTransaction>
   /**
-   * Transaction by which the recipient withdraws payments in one token. Null where no transaction is needed, or where
-   * the chain takes no payments.
+   * Transaction by which the recipient withdraws payments in one token. Null for an empty list, or where the chain takes
+   * no payments. Absent on Solana, where the relayer pays recipients out.
    */
   communityPayout?(
     payments: readonly StoredPayment<CommunityNameTarget>[],
@@ -309,7 +311,7 @@ export interface EvmChainPort extends ChainPort {
   seemsToHaveCode(account: Hex): Promise<boolean>
   /**
    * Asks a wallet's contract whether a signature is valid (ERC-1271, ERC-6492). Two nodes have to give equal answers where
-   * two are configured. False where they contradict each other.
+   * two are configured. False where they contradict each other or refuse the call.
    * @returns null where the account has no code, also after the deployment that the signature names
    * @throws ChainUnavailableError
    */
@@ -327,7 +329,7 @@ export interface EvmChainPort extends ChainPort {
   readonly refunds: RefundPort & Required<Pick<RefundPort, 'withdrawal'>>
   /**
    * Current state of a transaction.
-   * @param confirmed the newest block that was confirmed before this call; no reorg reaches below it
+   * @param confirmed number of the newest block that was confirmed before this call
    * @throws ChainUnavailableError
    */
   transaction(hash: Hex, confirmed: number): Promise<ChainTx>
@@ -349,7 +351,7 @@ export const isEvmChainPort = (port: ChainPort): port is EvmChainPort => port.fa
 
 export type PaymentTx = { state: 'unknown' } | (MinedTx & Pick<TransactionOrigin, 'isOurs'>)
 
-/** A chain on which names are paid for; the relayer delivers each payment at the hub. */
+/** A chain on which names are paid for. The relayer delivers each payment at the hub. */
 export interface PaymentChainPort extends ChainPort {
   /** @param id transaction id as responses show it @throws ChainUnavailableError */
   transaction(id: string): Promise<PaymentTx>

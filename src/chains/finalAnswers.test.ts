@@ -21,7 +21,7 @@ import { TOKEN_PROGRAM } from './solana/tokens.js'
 /**
  * The questions, outside the indexer, whose answers become final: each is asked of two nodes where two are configured.
  * Journal entries, cursors and payments are in test/indexer and test/solana, the identity of a chain in
- * test/indexer/lazyChains.test.ts. `ONE_NODE` of test/architecture.test.ts lists what one node answers.
+ * test/indexer/lazyChains.test.ts. `ONE_NODE` of test/support/oneNode.ts lists what one node answers.
  */
 
 /** Result of a method, or an error to throw. */
@@ -33,7 +33,7 @@ interface FinalQuestion {
   ask(rpc: Pool): Promise<unknown>
   lie: Answers
   truth: Answers
-  /** Result that only the lie brings about. */
+  /** Result if the lie is accepted. */
   lied: unknown
   /** Result while two nodes contradict each other, where that is no error. */
   undecided?: unknown

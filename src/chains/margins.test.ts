@@ -3,28 +3,31 @@ import { expect, it } from 'vitest'
 import { filesIn } from '../../scripts/files.js'
 import { addPriceMargin, type PriceMargin } from './margins.js'
 
-type Case = [margin: PriceMargin, per1000: bigint, of999: bigint]
+type MarginCase = [margin: PriceMargin, per1000: bigint, of999: bigint]
 
-/** What each named margin makes of 1,000 and of 999. */
-const BY_NAME: Record<Extract<PriceMargin, string>, [per1000: bigint, of999: bigint]> = {
+/** What 1,000 and 999 become with each named margin added. */
+const AMOUNTS_BY_MARGIN_NAME: Record<
+  Extract<PriceMargin, string>,
+  [per1000: bigint, of999: bigint]
+> = {
   delivery: [1_250n, 1_248n],
   gas: [1_250n, 1_248n],
   units: [1_100n, 1_098n],
 }
-const NAMED = Object.entries(BY_NAME).map(
-  ([name, [per1000, of999]]): Case => [name as PriceMargin, per1000, of999],
+const NAMED_CASES = Object.entries(AMOUNTS_BY_MARGIN_NAME).map(
+  ([name, [per1000, of999]]): MarginCase => [name as PriceMargin, per1000, of999],
 )
 
 const SOURCES = filesIn('src/chains')
   .filter((file) => !file.endsWith('.test.ts'))
   .map((file) => readFileSync(file, 'utf8'))
 
-it.each(Object.keys(BY_NAME))('the margin %s is added to an amount', (name) => {
+it.each(Object.keys(AMOUNTS_BY_MARGIN_NAME))('the margin %s is added to an amount', (name) => {
   expect(SOURCES.filter((text) => text.includes(`, '${name}')`))).not.toEqual([])
 })
 
-it.each<Case>([
-  ...NAMED,
+it.each<MarginCase>([
+  ...NAMED_CASES,
   [{ bridgeMarginPercent: 5 }, 1_050n, 1_048n],
   [{ bridgeMarginPercent: 0 }, 1_000n, 999n],
 ])('the margin %o makes %d of 1,000, and rounds down', (margin, per1000, of999) => {

@@ -13,8 +13,8 @@ import type { RpcCall, RpcNodes } from './rpc/nodes.js'
 export type TokenBalancePort = Pick<CommunityPaymentPort, 'label' | 'tokenBalance'>
 
 /**
- * Creates a reader of balances that decide permanently who gets a name. Two nodes have to return equal balances where
- * two are configured. Until then nothing is decided: a registration gets an error, and a payment waits.
+ * Creates a reader of balances that may decide permanently who gets a name. Two nodes have to return equal balances where
+ * two are configured. While they do not, nothing is decided: a registration gets an error, and a payment waits.
  */
 export const createTokenBalancePort = (
   nodes: Pick<RpcNodes, 'label' | 'quorum'>,
@@ -51,7 +51,10 @@ export async function readRequirementInputs(
     Promise.all(
       tokens.map(
         async (token) =>
-          [requiredTokenKey(token), await balanceOf(question.ports, token, address)] as const,
+          [
+            requiredTokenKey(token),
+            await readRequiredBalance(question.ports, token, address),
+          ] as const,
       ),
     ),
     clusters.length > 0 ? question.verifiedIn(clusters) : new Set<string>(),
@@ -59,7 +62,7 @@ export async function readRequirementInputs(
   return { address: address.text, balances: new Map(balances), verifiedIn }
 }
 
-async function balanceOf(
+async function readRequiredBalance(
   ports: readonly TokenBalancePort[],
   { network, token }: { network: string; token: string },
   wallet: Wallet,

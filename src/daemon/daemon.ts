@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Api } from '../api/server.js'
 import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.js'
-import { relayerAccount } from '../chains/evm/relayerAccount.js'
+import { createSigningAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
 import { nameMoveWorker } from '../db/journal/moves.js'
@@ -250,12 +250,12 @@ export class Daemon {
   async #startApi(): Promise<void> {
     const { airdropOperatorKey, relayerKey, ensKey, ens, port, host, mirror } = this.#config
     const cosigner = mirror?.cosigner
-    const relayer = relayerKey ? relayerAccount(relayerKey) : null
+    const relayer = relayerKey ? createSigningAccount(relayerKey) : null
     const gateway =
       ensKey &&
       (await import('../ens/gateway.js')).createEnsGateway(
         ens,
-        relayerAccount(ensKey).signTypedData,
+        createSigningAccount(ensKey).signTypedData,
       )
     const primaryNames =
       ensKey && (await import('../ens/primary.js')).createPrimaryNameTransactionsBuilder(ens)

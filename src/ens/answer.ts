@@ -66,7 +66,7 @@ export function encodeSignedEnsAnswer(
  * @param now current Unix time, ms
  */
 export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
-  const kept = new LRUCache<string, Hex, EnsAnswer>({
+  const signatureCache = new LRUCache<string, Hex, EnsAnswer>({
     maxSize: MAX_CACHED_SIGNATURES,
     sizeCalculation: () => 1,
     fetchMethod: (_key, _stale, { context }) => sign(ensAnswerTypedData(context)),
@@ -81,6 +81,6 @@ export function createEnsAnswerSigner(sign: SignEnsAnswer, now: () => number) {
       keccak256(result),
       expiresS,
     ].join()
-    return encodeSignedEnsAnswer(answer, (await kept.fetch(key, { context: answer }))!)
+    return encodeSignedEnsAnswer(answer, (await signatureCache.fetch(key, { context: answer }))!)
   }
 }

@@ -28,7 +28,7 @@ const FUNCTION_BY_SELECTOR = new Map<string, AbiFunction>(
   ]).map((item) => [toFunctionSelector(item), item]),
 )
 
-/** Return values for records that do not exist, by type. */
+/** Return values for records that do not exist, by ABI type. */
 const EMPTY_VALUE_BY_TYPE: Record<string, unknown> = {
   address: zeroAddress,
   bytes: '0x',

@@ -6,17 +6,17 @@ const PARENTS = { mainnet: { parent: 'names.eth' } } as unknown as Parameters<
   typeof decodeEnsName
 >[1]
 
-interface Vector {
+interface NormalizationVector {
   name: string
   /** The normalized name, where it differs. */
   norm?: string
   error?: true
 }
-const path = new URL('../../test/vectors/standards/ensip15.json', import.meta.url)
-const vectors = JSON.parse(readFileSync(path, 'utf8')) as Vector[]
+const vectorsUrl = new URL('../../test/vectors/standards/ensip15.json', import.meta.url)
+const vectors = JSON.parse(readFileSync(vectorsUrl, 'utf8')) as NormalizationVector[]
 
 /** DNS encoding of a name below the parent (RFC 1035, 3.1). Null for a name that DNS can't encode. */
-function encoded(name: string): Buffer | null {
+function dnsEncodedName(name: string): Buffer | null {
   const labels = `${name}.names.eth`.split('.').map((label) => Buffer.from(label))
   if (labels.some(({ length }) => length === 0 || length > 255)) return null
   return Buffer.concat([
@@ -25,8 +25,8 @@ function encoded(name: string): Buffer | null {
   ])
 }
 
-function normalizedOf(name: string): string | null {
-  const bytes = encoded(name)
+function normalizedNameOf(name: string): string | null {
+  const bytes = dnsEncodedName(name)
   if (!bytes) return null
   try {
     return decodeEnsName(bytes, PARENTS).text
@@ -37,8 +37,8 @@ function normalizedOf(name: string): string | null {
 
 it.each([255, 256])('a name of %i bytes is read up to the limit of DNS', (length) => {
   const labels = ['é'.repeat(31), 'é'.repeat(31), 'é'.repeat(31)]
-  const rest = length - encoded(labels.join('.'))!.length - 1
-  const bytes = encoded(['a'.repeat(rest), ...labels].join('.'))!
+  const rest = length - dnsEncodedName(labels.join('.'))!.length - 1
+  const bytes = dnsEncodedName(['a'.repeat(rest), ...labels].join('.'))!
   expect(bytes).toHaveLength(length)
   const read = () => decodeEnsName(bytes, PARENTS).network
   if (length === 255) expect(read()).toBe('mainnet')
@@ -46,7 +46,7 @@ it.each([255, 256])('a name of %i bytes is read up to the limit of DNS', (length
 })
 
 describe('the vectors of ENSIP-15', () => {
-  const named = vectors.filter(({ name }) => encoded(name))
+  const named = vectors.filter(({ name }) => dnsEncodedName(name))
 
   it('are all covered except names with an empty label, which DNS can’t encode', () => {
     const others = vectors.filter((vector) => !named.includes(vector)).map(({ name }) => name)
@@ -55,6 +55,6 @@ describe('the vectors of ENSIP-15', () => {
   })
 
   it.each(named)('$name', ({ name, norm, error }) =>
-    expect(normalizedOf(name)).toBe(error ? null : `${norm ?? name}.names.eth`),
+    expect(normalizedNameOf(name)).toBe(error ? null : `${norm ?? name}.names.eth`),
   )
 })

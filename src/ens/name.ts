@@ -7,26 +7,27 @@ import { EnsRequestError, runOrThrowEnsRequestError } from './error.js'
 export type DecodedEnsName = ReturnType<typeof decodeEnsName>
 
 /**
- * Matches names that ENSIP-15 leaves unchanged. Other names need normalization tables, whose unpacking takes a fifth of
- * a second once.
+ * Matches names that ENSIP-15 certainly leaves unchanged. Other names need normalization tables, and unpacking the tables
+ * takes a fifth of a second once.
  */
 const NORMALIZED_PATTERN = /^[a-z0-9]+([-.][a-z0-9]+)*$/
 
 /** Longest DNS-encoded name (RFC 1035, 2.3.4). The time of `normalize` grows with the number of labels. */
 const MAX_NAME_BYTES = 255
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a DNS-encoded name by ENSIP-15: `<cluster>.<parent>`, or `<wallet>.<cluster>.<parent>` for `cluster/wallet`.
  * @returns the normalized text; the network and settings of its parent; and `fullName`, the registry's name that the
  * text stands for. `fullName` is null for the parent itself, and for a text that stands for no valid name of the
  * registry.
- * @throws EnsRequestError for a name that is malformed, can't be normalized, or is below no parent
+ * @throws EnsRequestError for a name that is malformed, can't be normalized, or is neither a configured parent nor below
+ * one
  */
 export function decodeEnsName(bytes: Buffer, parents: ChainsFile['ens']) {
   const given = runOrThrowEnsRequestError('The name is not DNS-encoded.', () =>
-    labelsOf(bytes).join('.'),
+    decodeDnsLabels(bytes).join('.'),
   )
   const text = normalizeEnsName(given)
   for (const network of NETWORKS) {
@@ -45,8 +46,8 @@ const normalizeEnsName = (text: string): string =>
   )
 
 /**
- * The ENS name, below an ENS parent name, of a name of the registry. `decodeEnsName` is the reverse. Null where ENS
- * does not normalize the name.
+ * ENS name that stands for a name of the registry: the reverse of `decodeEnsName`. Null where ENS can't normalize the
+ * name.
  */
 export function ensNameOf({ cluster, wallet }: FullName, parent: string): string | null {
   const text = [...(wallet === null ? [] : [wallet]), cluster, parent].join('.')
@@ -62,13 +63,13 @@ export function ensNameOf({ cluster, wallet }: FullName, parent: string): string
  * @throws Error where the name is too long, does not end with the empty label, or has a label with a dot or not in
  * UTF-8
  */
-function labelsOf(bytes: Buffer): string[] {
+function decodeDnsLabels(bytes: Buffer): string[] {
   if (bytes.length > MAX_NAME_BYTES) throw new RangeError('too long')
   const labels: string[] = []
   let at = 0
   while (bytes[at] !== 0) {
     const end = at + 1 + bytes[at]!
-    const label = utf8.decode(bytes.subarray(at + 1, end))
+    const label = utf8Decoder.decode(bytes.subarray(at + 1, end))
     // a label with a dot would look like two labels
     if (!(end < bytes.length) || label.includes('.')) throw new RangeError('malformed')
     labels.push(label)

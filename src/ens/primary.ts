@@ -7,13 +7,13 @@ import { ensNameOf } from './name.js'
 import { type EnsRecordLookups, ETH_COIN_TYPE, resolveAddressRecord } from './records.js'
 
 /** Function of ENS's reverse registrars, on Ethereum and on other chains, that sets the primary name of its caller. */
-const registrarAbi = parseAbi(['function setName(string name)'])
+const reverseRegistrarAbi = parseAbi(['function setName(string name)'])
 
 /** Calldata by which the sender of a transaction sets its primary name. */
 export const encodeSetPrimaryNameCalldata = (ensName: string): Hex =>
-  encodeFunctionData({ abi: registrarAbi, args: [ensName] })
+  encodeFunctionData({ abi: reverseRegistrarAbi, args: [ensName] })
 
-interface PrimaryName {
+interface PrimaryNameTransactions {
   /** The name in ENS; null for a name that ENS does not normalize (ENSIP-15). */
   ensName: string | null
   /** Results, one for each chain with a reverse registrar. */
@@ -23,8 +23,8 @@ interface PrimaryName {
     /** Call that the address sends on the chain; `value` in wei. */
     transaction: { to: Hex; data: Hex; value: bigint } | null
     /**
-     * The reason why the chain has no transaction: clients of ENS would not show the name. Null for a chain with a
-     * transaction.
+     * Why the chain has no transaction: ENS can't normalize the name, or the name does not resolve to the address. In
+     * both cases clients of ENS would not show the name. Null where there is a transaction.
      */
     reason: 'not_in_ens' | 'other_address' | null
   }[]
@@ -42,17 +42,17 @@ export function createPrimaryNameTransactionsBuilder(parents: ChainsFile['ens'])
   return async (
     request: { name: FullName; address: string; network: Network },
     lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
-  ): Promise<PrimaryName | null> => {
+  ): Promise<PrimaryNameTransactions | null> => {
     const { name, address, network } = request
     const parentSettings = parents[network]
     if (!parentSettings) return null
     const ensName = ensNameOf(name, parentSettings.parent)
     const registrars = Object.entries(parentSettings.reverseRegistrars ?? {})
     const chains = registrars.map(
-      async ([id, registrar]): Promise<PrimaryName['chains'][number]> => {
+      async ([id, registrar]): Promise<PrimaryNameTransactions['chains'][number]> => {
         const chainId = Number(id)
         if (ensName === null) return { chainId, registrar, transaction: null, reason: 'not_in_ens' }
-        // on ENS's own chain, reverse records are under `addr.reverse` for any chain id
+        // on the chain of ENS itself, also on a testnet, clients compare the address record of coin type 60
         const coinType = chainId === parentSettings.chainId ? ETH_COIN_TYPE : toCoinType(chainId)
         if ((await resolveAddressRecord(name, coinType, lookups)) !== address)
           return { chainId, registrar, transaction: null, reason: 'other_address' }

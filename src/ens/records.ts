@@ -7,7 +7,7 @@ import type { FullName } from '../registry/primitives/name.js'
 import type { ResolverCall } from './calls.js'
 import type { DecodedEnsName } from './name.js'
 
-/** Look-ups of public wallets for ENS records. */
+/** Look-ups in the registry for ENS records. They find public wallets only. */
 export interface EnsRecordLookups {
   walletOf(name: FullName): Promise<NameLookupResult | null>
   /**
@@ -55,7 +55,7 @@ export const ETH_COIN_TYPE = 60n
  */
 const EVM_COIN_BIT_INDEX = 31n
 
-function findCoin(coinType: bigint): EnsCoinType | undefined {
+function findSupportedCoin(coinType: bigint): EnsCoinType | undefined {
   const type = coinType >> EVM_COIN_BIT_INDEX === 1n ? ETH_COIN_TYPE : coinType
   return WALLET_KIND_NAMES.map((name) => WALLET_KINDS[name].coin).find((coin) => coin.type === type)
 }
@@ -69,7 +69,7 @@ export async function resolveAddressRecord(
   coinType = ETH_COIN_TYPE,
   lookups: Pick<EnsRecordLookups, 'walletOf' | 'verifiedOf'>,
 ): Promise<string | null> {
-  const coin = findCoin(coinType)
+  const coin = findSupportedCoin(coinType)
   if (!coin) return null
   const { cluster, wallet } = name
   const hit = await (wallet === null

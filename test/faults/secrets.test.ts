@@ -5,7 +5,7 @@ import { ed25519 } from '@noble/curves/ed25519'
 import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { relayerAccount } from '../../src/chains/evm/relayerAccount.js'
+import { createSigningAccount } from '../../src/chains/evm/relayerAccount.js'
 import { createLogger } from '../../src/ops/logger/logger.js'
 import { keccak256 } from '../../src/registry/primitives/keccak.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
@@ -177,7 +177,7 @@ it.each(INDISCRETIONS)('secrets in a signer’s answers (%s) appear nowhere else
   const log = createLogger({ level: 'trace', to: { write: (line) => void lines.push(line) } })
   signer.be(fault)
   const before = signer.count()
-  const account = relayerAccount({ signerUrl, address: relayer })
+  const account = createSigningAccount({ signerUrl, address: relayer })
   const tx = {
     type: 'eip1559',
     chainId: 1,

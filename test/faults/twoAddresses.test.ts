@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createEvmRpcCaller } from '../../src/chains/rpc/evm.js'
+import { createJsonRpcCaller } from '../../src/chains/rpc/evm.js'
 import { createLeasePool } from '../../src/db/leaders/lead.js'
 import { createPool, withConnection } from '../../src/db/pg/pool.js'
 import { postWebhookMessage } from '../../src/push/webhooks/post.js'
@@ -51,7 +51,7 @@ const CLIENTS = [
   {
     client: 'a call of a node',
     start: startNode,
-    connect: (port: number) => createEvmRpcCaller(`http://${NAME}:${port}`)('eth_blockNumber', []),
+    connect: (port: number) => createJsonRpcCaller(`http://${NAME}:${port}`)('eth_blockNumber', []),
     answer: '0x1',
   },
   {

@@ -2,7 +2,10 @@ import { join } from 'node:path'
 import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { relayerAccount, SignerUnavailableError } from '../../src/chains/evm/relayerAccount.js'
+import {
+  createSigningAccount,
+  SignerUnavailableError,
+} from '../../src/chains/evm/relayerAccount.js'
 import { ensAnswerTypedData } from '../../src/ens/answer.js'
 import { paymentReleaseTypedData } from '../../src/registry/community/release.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
@@ -50,7 +53,7 @@ async function startSigner(): Promise<WatchedChild> {
 }
 
 const accountAt = (path = '/') =>
-  relayerAccount({ signerUrl: `http://127.0.0.1:${port}${path}`, address })
+  createSigningAccount({ signerUrl: `http://127.0.0.1:${port}${path}`, address })
 
 const TX: TransactionSerializableEIP1559 = {
   type: 'eip1559',

@@ -7,26 +7,26 @@ import { createEvmChain } from './chain.js'
 const SENDER = `0x${'5e'.repeat(20)}` as const
 const REPLACEMENT = `0x${'ab'.repeat(32)}` as const
 const NONCE = 7
-const BLOCK = 20
-const hex = (value: number) => `0x${value.toString(16)}`
+const BLOCK_NUMBER = 20
+const quantityOf = (value: number) => `0x${value.toString(16)}`
 
 /**
  * A node on whose chain the sender's nonce is used.
  * @param has whether the node returns the transaction that used it
  */
-const nodeOf =
+const nodeWithUsedNonce =
   (has: boolean): RpcCall =>
   async <T>(method: string, [, block]: readonly unknown[]) => {
     const tx = {
       hash: REPLACEMENT,
       from: SENDER,
-      nonce: hex(NONCE),
-      blockNumber: hex(BLOCK),
+      nonce: quantityOf(NONCE),
+      blockNumber: quantityOf(BLOCK_NUMBER),
       to: null,
       input: '0x',
     }
     const answers: Record<string, unknown> = {
-      eth_getTransactionCount: hex(Number(block) >= BLOCK ? NONCE + 1 : NONCE),
+      eth_getTransactionCount: quantityOf(Number(block) >= BLOCK_NUMBER ? NONCE + 1 : NONCE),
       eth_getBlockByNumber: { transactions: [tx] },
       eth_getTransactionByHash: has ? tx : null,
     }
@@ -59,24 +59,28 @@ function chainOn(...nodes: RpcCall[]) {
 }
 
 it.each([
-  ['that another node has', [nodeOf(true), nodeOf(true)]],
-  ['where there is one node', [nodeOf(true)]],
+  ['that another node has', [nodeWithUsedNonce(true), nodeWithUsedNonce(true)]],
+  ['where there is one node', [nodeWithUsedNonce(true)]],
 ])('a replacement %s is followed', async (_, nodes) => {
-  expect(await chainOn(...nodes).replacement(SENDER, NONCE, BLOCK + 5)).toBe(REPLACEMENT)
+  expect(await chainOn(...nodes).replacement(SENDER, NONCE, BLOCK_NUMBER + 5)).toBe(REPLACEMENT)
 })
 
 it('a transaction of a stale fork, which another node does not have, is not accepted', async () => {
-  expect(await chainOn(nodeOf(true), nodeOf(false)).replacement(SENDER, NONCE, BLOCK + 5)).toBe(
-    null,
-  )
+  expect(
+    await chainOn(nodeWithUsedNonce(true), nodeWithUsedNonce(false)).replacement(
+      SENDER,
+      NONCE,
+      BLOCK_NUMBER + 5,
+    ),
+  ).toBe(null)
 })
 
 /** A node whose newest block has the height that the test sets. */
-const nodeAt =
+const nodeAtHeight =
   (node: { height: number }): RpcCall =>
   async <T>() =>
     ({
-      number: hex(node.height),
+      number: quantityOf(node.height),
       hash: `0x${'ab'.repeat(32)}`,
       parentHash: `0x${'cd'.repeat(32)}`,
       timestamp: '0x1',
@@ -89,7 +93,7 @@ it.each([
 ])(
   'once heads are compared, the newest block is the first node’s, or that which %s',
   async (_, heights, newest) => {
-    const chain = chainOn(...heights.map((height) => nodeAt({ height })))
+    const chain = chainOn(...heights.map((height) => nodeAtHeight({ height })))
     await chain.rpc.checkHeads()
     expect((await chain.heads()).latest.number).toBe(newest)
   },

@@ -81,8 +81,8 @@ export interface EvmChain extends EvmChainPort {
    */
   forStrangers(): EvmChainPort
   /**
-   * Reads the newest block, and the last block that one node calls confirmed: a finalized or safe block is read from the
-   * nodes in turn. @throws ChainUnavailableError
+   * Reads the newest block, and the last block that one node calls confirmed. Each read of a finalized or safe block asks
+   * another node, so that no single node can hold it back. @throws ChainUnavailableError
    */
   heads(): Promise<ChainHeads>
   /** Numbers of the newest and the last confirmed block, cached for `HEAD_CACHE_MS`. */
@@ -239,7 +239,7 @@ export async function readChainHeads(
 /**
  * The highest block that two nodes call confirmed, where two are configured. A node whose finality stands still does
  * not delay two other nodes. `confirmedHash` is null unless two nodes call the same block their last confirmed one.
- * @param first heads of one of the nodes
+ * @param first what one of the nodes calls confirmed; this node is not asked again
  * @throws ChainUnavailableError
  */
 export async function readConfirmedBlock(
@@ -273,7 +273,7 @@ async function readOwedMoney(
   return owed.flat()
 }
 
-/** As `RefundPort.withdrawal`. @param to receiver; null for the bidder itself */
+/** Implements `RefundPort.withdrawal`. */
 async function prepareWithdrawal(
   rpc: EvmRpc,
   config: ChainConfig,

@@ -7,12 +7,12 @@ import type { RawLog } from './logs.js'
 
 const CONTRACT: Hex = `0x${'11'.repeat(20)}`
 const CREDITED_TOPIC = toEventSelector('Credited(bytes32,uint32,uint256)')
-const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
-const unasked: RpcCall = async () => Promise.reject(new Error('nothing is asked'))
+const wordOf = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+const neverCalled: RpcCall = async () => Promise.reject(new Error('nothing is asked'))
 
-function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
-  const blockHash = word(7n)
-  const transactionHash = word(8n)
+function logWith(logIndex: number, topics: Hex[], data: Hex): RawLog {
+  const blockHash = wordOf(7n)
+  const transactionHash = wordOf(8n)
   return {
     address: CONTRACT,
     topics,
@@ -26,9 +26,9 @@ function log(logIndex: number, topics: Hex[], data: Hex): RawLog {
 
 it('skips a number of a watched contract that the tables can’t hold, and refuses such a number of ours', async () => {
   const received = (at: number, bids: bigint) =>
-    log(at, [RECEIVED_EVENT_TOPIC, word(1n), word(2n)], word(bids))
+    logWith(at, [RECEIVED_EVENT_TOPIC, wordOf(1n), wordOf(2n)], wordOf(bids))
   const credited = (at: number, eid: bigint) =>
-    log(at, [CREDITED_TOPIC, word(1n), word(eid)], word(2n ** 256n - 1n))
+    logWith(at, [CREDITED_TOPIC, wordOf(1n), wordOf(eid)], wordOf(2n ** 256n - 1n))
   const logs = [
     received(1, 3n),
     received(2, 2n ** 31n),
@@ -38,9 +38,9 @@ it('skips a number of a watched contract that the tables can’t hold, and refus
   const ours = { role: 'hub', contract: CONTRACT, chain: 1, chainId: 1 } as const
   const watched = { ...ours, watchOnly: { minimum: [], quotes: false } }
   const odd = [...logs, credited(5, 2n ** 64n)]
-  const found = await decodeLogs(unasked, watched, odd, () => 0)
+  const found = await decodeLogs(neverCalled, watched, odd, () => 0)
   for (const one of [received(2, 2n ** 31n), credited(5, 2n ** 64n)])
-    await expect(decodeLogs(unasked, ours, [one], () => 0)).rejects.toThrow(
+    await expect(decodeLogs(neverCalled, ours, [one], () => 0)).rejects.toThrow(
       /is not one that .* emits/,
     )
   expect(found.received.map(({ logIndex, bids }) => [logIndex, bids])).toEqual([[1, 3]])

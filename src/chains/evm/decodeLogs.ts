@@ -95,12 +95,12 @@ export const blockNumbersOfLogs = ({ places }: DecodedLogs): number[] => [
 export const decodedLogCount = ({ entries, sent, payments, ends }: DecodedLogs): number =>
   entries.length + sent.length + payments.length + ends.length
 
-const { hub, spoke } = CONTRACT_EVENTS
+const { hub: HUB_EVENTS, spoke: SPOKE_EVENTS } = CONTRACT_EVENTS
 /** First topics of the events of hub and spoke. */
-export const BID_EVENT_TOPIC = hub.bid.topic
-export const BID_WITH_REFERRAL_EVENT_TOPIC = hub.bidWithReferral.topic
-export const RECEIVED_EVENT_TOPIC = hub.received.topic
-export const SENT_EVENT_TOPIC = spoke.sent.topic
+export const BID_EVENT_TOPIC = HUB_EVENTS.bid.topic
+export const BID_WITH_REFERRAL_EVENT_TOPIC = HUB_EVENTS.bidWithReferral.topic
+export const RECEIVED_EVENT_TOPIC = HUB_EVENTS.received.topic
+export const SENT_EVENT_TOPIC = SPOKE_EVENTS.sent.topic
 
 /** First topics of the logs that make a transaction a registration, by the role of the chain's contract. */
 const REGISTRATION_TOPICS = {
@@ -147,12 +147,12 @@ export function isRegistrationLog(
  * False for a `Received` log whose number of bids does not fit the database column. A third-party contract may log any
  * number.
  */
-const fitsBidCount = ({ topics: [first], data }: RawLog): boolean =>
+const hasStorableBidCount = ({ topics: [first], data }: RawLog): boolean =>
   first !== RECEIVED_EVENT_TOPIC || Number(data) < 2 ** 31
 
 /**
- * Decodes logs in order. Fields are sliced out of the hex string, because this runs once per registration. Skips logs
- * of third-party contracts that clusterd's contracts could not emit.
+ * Decodes logs in order. Slices fields out of the hex string, which is fast: every registration passes here. Skips logs of
+ * third-party contracts that clusterd's contracts could not emit.
  * @param call the node that returned the logs, which also returns the receipts of a spoke's transactions
  * @param timeOf timestamp of a log's block, ms
  * @throws RefutedAnswerError for a log that its contract can't have emitted; RpcError for a receipt that the node does
@@ -171,7 +171,7 @@ export async function decodeLogs(
   const hubLogs: RawLog[] = []
   for (const log of logs) {
     const isPayment = log.address !== contract && log.address.toLowerCase() === communityPayments
-    if (!isWellFormedContractLog(isPayment ? 'payments' : role, log) || !fitsBidCount(log)) {
+    if (!isWellFormedContractLog(isPayment ? 'payments' : role, log) || !hasStorableBidCount(log)) {
       if (!chain.watchOnly || isPayment) throw malformedLogError(log)
       continue
     }
@@ -202,10 +202,11 @@ function decodeHubLogs(
     const isBid = first === BID_EVENT_TOPIC || first === BID_WITH_REFERRAL_EVENT_TOPIC
     if (isBid) entries.push(bidEntry(chain, log, timeOf(log)))
     // the log of a refused bid directly follows the log of the bid
-    else if (first === hub.bidRefused.topic && bid && isRefusedByPause(log))
+    else if (first === HUB_EVENTS.bidRefused.topic && bid && isRefusedByPause(log))
       entries.splice(-1, 1, bidEntry(chain, bid, timeOf(bid), PAUSED_HUB_SUFFIX))
-    else if (first === hub.minimumSet.topic) entries.push(minimumEntry(chain, log, timeOf(log)))
-    else if (first === hub.credited.topic || first === hub.withdrawn.topic)
+    else if (first === HUB_EVENTS.minimumSet.topic)
+      entries.push(minimumEntry(chain, log, timeOf(log)))
+    else if (first === HUB_EVENTS.credited.topic || first === HUB_EVENTS.withdrawn.topic)
       credits.push(creditChange(log))
     else if (first === RECEIVED_EVENT_TOPIC) received.push(receivedMessage(log))
     bid = isBid ? log : null
@@ -215,7 +216,7 @@ function decodeHubLogs(
 const isRefusedByPause = ({ data }: RawLog): boolean =>
   Number(`0x${data.slice(-64)}`) === BID_REFUSAL.paused
 
-const positionOf = (chain: number, { blockNumber, logIndex }: RawLog) => ({
+const entryPositionOf = (chain: number, { blockNumber, logIndex }: RawLog) => ({
   chain,
   block: Number(blockNumber),
   logIndex: Number(logIndex),
@@ -226,7 +227,7 @@ function bidEntry(chain: number, log: RawLog, causeMs: number, end?: Buffer): De
   const body = end ? Buffer.concat([words, end]) : words
   return decodeEntry({
     kind: 'bid',
-    position: positionOf(chain, log),
+    position: entryPositionOf(chain, log),
     txKey: txKeyOfHash(body),
     causeMs,
     body,
@@ -236,7 +237,7 @@ function bidEntry(chain: number, log: RawLog, causeMs: number, end?: Buffer): De
 const minimumEntry = (chain: number, log: RawLog, causeMs: number): DecodedEntry =>
   decodeEntry({
     kind: 'minimum',
-    position: positionOf(chain, log),
+    position: entryPositionOf(chain, log),
     txKey: null,
     causeMs,
     body: fromHex(log.data),
@@ -254,7 +255,7 @@ function creditChange(log: RawLog): HubCreditChange {
     ...logLocation(log),
     wallet: addressOfWord(fromHex(log.topics[1]!)),
     eid: Number(log.topics[2]),
-    amountWei: log.topics[0] === hub.credited.topic ? amount : -amount,
+    amountWei: log.topics[0] === HUB_EVENTS.credited.topic ? amount : -amount,
   }
 }
 

@@ -29,79 +29,97 @@ const header = {
   parentHash: `0x${'b0'.repeat(32)}`,
   timestampMs: 1_700_000_000_000,
 } as const
-const ENDS = [
+const OUTCOME_EVENTS = [
   CONTRACT_EVENTS.payments.refused,
   CONTRACT_EVENTS.payments.released,
   CONTRACT_EVENTS.payments.reclaimed,
 ]
 
-const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes).slice(2))
-const small = fc.integer({ min: 0, max: 3 }).map((value) => value.toString(16).padStart(64, '0'))
-const address = word.map((text) => text.slice(24).padStart(64, '0'))
+const wordArbitrary = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => toHex(bytes).slice(2))
+const smallWordArbitrary = fc
+  .integer({ min: 0, max: 3 })
+  .map((value) => value.toString(16).padStart(64, '0'))
+const addressArbitrary = wordArbitrary.map((text) => text.slice(24).padStart(64, '0'))
 
-type Draft = Pick<RawLog, 'address' | 'topics' | 'data'>
-const draft = (from: Hex, topics: string[], words: string[]): Draft => ({
+type DraftLog = Pick<RawLog, 'address' | 'topics' | 'data'>
+const draftLog = (from: Hex, topics: string[], words: string[]): DraftLog => ({
   address: from,
   topics: topics.map((topic, i) => (i === 0 ? topic : `0x${topic}`) as Hex),
   data: `0x${words.join('')}`,
 })
 
-const bid = fc
-  .tuple(word, word, word, fc.option(word))
+const bidArbitrary = fc
+  .tuple(wordArbitrary, wordArbitrary, wordArbitrary, fc.option(wordArbitrary))
   .map(([from, amount, name, referral]) => [
-    draft(
+    draftLog(
       HUB,
       [referral ? CONTRACT_EVENTS.hub.bidWithReferral.topic : CONTRACT_EVENTS.hub.bid.topic],
       [from, amount, name, ...(referral ? [referral] : [])],
     ),
   ])
-const hubLog = fc.oneof(
-  bid,
-  word.map((wei) => [draft(HUB, [CONTRACT_EVENTS.hub.minimumSet.topic], [wei])]),
+const hubLogArbitrary = fc.oneof(
+  bidArbitrary,
+  wordArbitrary.map((wei) => [draftLog(HUB, [CONTRACT_EVENTS.hub.minimumSet.topic], [wei])]),
   fc
-    .tuple(word, word, small)
+    .tuple(wordArbitrary, wordArbitrary, smallWordArbitrary)
     .map(([guid, from, bids]) => [
-      draft(HUB, [CONTRACT_EVENTS.hub.received.topic, guid, from], [bids]),
+      draftLog(HUB, [CONTRACT_EVENTS.hub.received.topic, guid, from], [bids]),
     ]),
   fc
-    .tuple(word, small, word)
+    .tuple(wordArbitrary, smallWordArbitrary, wordArbitrary)
     .map(([from, eid, wei]) => [
-      draft(HUB, [CONTRACT_EVENTS.hub.credited.topic, from, eid], [wei]),
+      draftLog(HUB, [CONTRACT_EVENTS.hub.credited.topic, from, eid], [wei]),
     ]),
   fc
-    .tuple(word, small, address, word)
+    .tuple(wordArbitrary, smallWordArbitrary, addressArbitrary, wordArbitrary)
     .map(([from, eid, to, wei]) => [
-      draft(HUB, [CONTRACT_EVENTS.hub.withdrawn.topic, from, eid], [to, wei]),
+      draftLog(HUB, [CONTRACT_EVENTS.hub.withdrawn.topic, from, eid], [to, wei]),
     ]),
   fc
-    .tuple(word, word, word, small)
+    .tuple(wordArbitrary, wordArbitrary, wordArbitrary, smallWordArbitrary)
     .map(([from, name, wei, reason]) => [
-      draft(HUB, [CONTRACT_EVENTS.hub.bidRefused.topic, from, name], [wei, reason]),
+      draftLog(HUB, [CONTRACT_EVENTS.hub.bidRefused.topic, from, name], [wei, reason]),
     ]),
 )
 /** The two logs of a payment with its id (ICommunityPayments.sol, `idOf`), or the log of a payment's end. */
-const paymentLog = fc.oneof(
+const paymentLogArbitrary = fc.oneof(
   fc
-    .tuple(address, address, word, address, fc.tuple(word, word, word), small, small)
+    .tuple(
+      addressArbitrary,
+      addressArbitrary,
+      wordArbitrary,
+      addressArbitrary,
+      fc.tuple(wordArbitrary, wordArbitrary, wordArbitrary),
+      smallWordArbitrary,
+      smallWordArbitrary,
+    )
     .map(([payer, token, amount, recipient, rest, number, until]) => {
       const words = [payer, '1'.padStart(64, '0'), token, amount, recipient, ...rest]
       const order = [number, until, ...[0, 4, 2, 3, 5, 6, 7].map((i) => words[i]!)]
       const place = ['1'.padStart(64, '0'), PAYMENTS.slice(2).padStart(64, '0')]
       const id = keccak256(Buffer.from([...order, ...place].join(''), 'hex')).toString('hex')
       return [
-        draft(PAYMENTS, [CONTRACT_EVENTS.payments.payment.topic], words),
-        draft(PAYMENTS, [CONTRACT_EVENTS.payments.held.topic, id], [number, until]),
+        draftLog(PAYMENTS, [CONTRACT_EVENTS.payments.payment.topic], words),
+        draftLog(PAYMENTS, [CONTRACT_EVENTS.payments.held.topic, id], [number, until]),
       ]
     }),
   fc
-    .tuple(fc.constantFrom(...ENDS), word, address, address, word)
+    .tuple(
+      fc.constantFrom(...OUTCOME_EVENTS),
+      wordArbitrary,
+      addressArbitrary,
+      addressArbitrary,
+      wordArbitrary,
+    )
     .map(([end, id, side, token, amount]) => [
-      draft(PAYMENTS, [end.topic, id, side, token], [amount]),
+      draftLog(PAYMENTS, [end.topic, id, side, token], [amount]),
     ]),
 )
 
-const history = fc
-  .array(fc.oneof(hubLog, paymentLog), { minLength: 1, maxLength: 6 })
+const historyArbitrary = fc
+  .array(fc.oneof(hubLogArbitrary, paymentLogArbitrary), { minLength: 1, maxLength: 6 })
   .map((groups) =>
     groups.flat().map(
       (log, i): RawLog => ({
@@ -115,7 +133,7 @@ const history = fc
   )
 
 /** Reads a block as the indexer does: fetches its logs by hash, checks, decodes and folds them. */
-async function read(logs: unknown[]) {
+async function readBlock(logs: unknown[]) {
   const call = async <T>() => structuredClone(logs) as T
   const filter = { addresses: [HUB, PAYMENTS], topics: [] }
   const raw = await getBlockLogs(call, filter, header)
@@ -126,42 +144,44 @@ async function read(logs: unknown[]) {
   }
 }
 
-const at = (logs: RawLog[], index: number, change: (log: RawLog) => object): unknown[] =>
+const changeLogAt = (logs: RawLog[], index: number, change: (log: RawLog) => object): unknown[] =>
   logs.map((log, i) => (i === index % logs.length ? { ...log, ...change(log) } : log))
-const words = ({ data }: RawLog): string[] => data.slice(2).match(/.{64}/g) ?? []
+const dataWordsOf = ({ data }: RawLog): string[] => data.slice(2).match(/.{64}/g) ?? []
 
-/** Other encodings of the same history. Topics and data, joined to one text, stay the same in each. */
-const RETELLINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> = {
+/** Other encodings of the same history. In each, topics and data joined to one text stay the same. */
+const OTHER_ENCODINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> = {
   'cuts the first word of the data off as a topic': (logs, index) =>
-    at(logs, index, (log) => ({
-      topics: [...log.topics, `0x${words(log)[0] ?? ''}`],
-      data: `0x${words(log).slice(1).join('')}`,
+    changeLogAt(logs, index, (log) => ({
+      topics: [...log.topics, `0x${dataWordsOf(log)[0] ?? ''}`],
+      data: `0x${dataWordsOf(log).slice(1).join('')}`,
     })),
   'joins the last topic to the data': (logs, index) =>
-    at(logs, index, (log) => ({
+    changeLogAt(logs, index, (log) => ({
       topics: log.topics.slice(0, -1),
       data: `0x${log.topics.at(-1)!.slice(2)}${log.data.slice(2)}`,
     })),
   'has a topic of two words': (logs, index) =>
-    at(logs, index, ({ topics }) => ({
+    changeLogAt(logs, index, ({ topics }) => ({
       topics: [...topics.slice(0, -1), `${topics.at(-1)}${'00'.repeat(32)}`],
     })),
   'pads the data': (logs, index) =>
-    at(logs, index, (log) => ({ data: `${log.data}${'00'.repeat(32)}` })),
+    changeLogAt(logs, index, (log) => ({ data: `${log.data}${'00'.repeat(32)}` })),
   'ends in half a word': (logs, index) =>
-    at(logs, index, (log) => ({ data: `${log.data}${'00'.repeat(16)}` })),
+    changeLogAt(logs, index, (log) => ({ data: `${log.data}${'00'.repeat(16)}` })),
   'has another event’s topic': (logs, index) =>
-    at(logs, index, (log) => ({ topics: [`0x${'ee'.repeat(32)}`, ...log.topics.slice(1)] })),
-  'has no topic': (logs, index) => at(logs, index, () => ({ topics: [] })),
+    changeLogAt(logs, index, (log) => ({
+      topics: [`0x${'ee'.repeat(32)}`, ...log.topics.slice(1)],
+    })),
+  'has no topic': (logs, index) => changeLogAt(logs, index, () => ({ topics: [] })),
   'is of the other contract': (logs, index) =>
-    at(logs, index, ({ address }) => ({ address: address === HUB ? PAYMENTS : HUB })),
+    changeLogAt(logs, index, ({ address }) => ({ address: address === HUB ? PAYMENTS : HUB })),
   'is of a third contract': (logs, index) =>
-    at(logs, index, () => ({ address: `0x${'33'.repeat(20)}` })),
-  'is of another block': (logs, index) => at(logs, index, () => ({ blockNumber: '0x6' })),
+    changeLogAt(logs, index, () => ({ address: `0x${'33'.repeat(20)}` })),
+  'is of another block': (logs, index) => changeLogAt(logs, index, () => ({ blockNumber: '0x6' })),
   'has another hash of its block': (logs, index) =>
-    at(logs, index, () => ({ blockHash: `0x${'77'.repeat(32)}` })),
+    changeLogAt(logs, index, () => ({ blockHash: `0x${'77'.repeat(32)}` })),
   'is written in capitals': (logs, index) =>
-    at(logs, index, (log) => ({ data: `0x${'AB'.repeat(32)}${log.data.slice(66)}` })),
+    changeLogAt(logs, index, (log) => ({ data: `0x${'AB'.repeat(32)}${log.data.slice(66)}` })),
   'stands twice at one place, unequal': (logs, index) => [
     ...logs,
     { ...logs[index % logs.length]!, transactionHash: `0x${'99'.repeat(32)}` },
@@ -171,20 +191,20 @@ const RETELLINGS: Record<string, (logs: RawLog[], index: number) => unknown[]> =
 describe('a history of our contracts', () => {
   it('is read in its one encoding, in any order, and also with a duplicate log', async () => {
     await fc.assert(
-      fc.asyncProperty(history, fc.nat(), async (logs, index) => {
-        const whole = await read(logs)
+      fc.asyncProperty(historyArbitrary, fc.nat(), async (logs, index) => {
+        const whole = await readBlock(logs)
         expect(whole.decoded.places).toHaveLength(logs.length)
-        expect(await read([...logs].reverse())).toEqual(whole)
-        expect(await read([...logs, logs[index % logs.length]])).toEqual(whole)
+        expect(await readBlock([...logs].reverse())).toEqual(whole)
+        expect(await readBlock([...logs, logs[index % logs.length]])).toEqual(whole)
       }),
       { numRuns: runsOf(200) },
     )
   })
 
-  it.each(Object.keys(RETELLINGS))('is refused where a log %s', async (how) => {
+  it.each(Object.keys(OTHER_ENCODINGS))('is refused where a log %s', async (how) => {
     await fc.assert(
-      fc.asyncProperty(history, fc.nat(), async (logs, index) => {
-        await expect(read(RETELLINGS[how]!(logs, index))).rejects.toMatchObject({
+      fc.asyncProperty(historyArbitrary, fc.nat(), async (logs, index) => {
+        await expect(readBlock(OTHER_ENCODINGS[how]!(logs, index))).rejects.toMatchObject({
           name: expect.stringMatching(/^(RpcError|RefutedAnswerError)$/),
         })
       }),
@@ -194,17 +214,17 @@ describe('a history of our contracts', () => {
 
   it('with any changed digit has another record', async () => {
     await fc.assert(
-      fc.asyncProperty(history, fc.nat(), fc.nat(), async (logs, index, digit) => {
-        const { record } = await read(logs)
-        const other = at(logs, index, ({ data }) => {
+      fc.asyncProperty(historyArbitrary, fc.nat(), fc.nat(), async (logs, index, digit) => {
+        const { record } = await readBlock(logs)
+        const other = changeLogAt(logs, index, ({ data }) => {
           const place = 2 + (digit % (data.length - 2))
           const changed = data[place] === '0' ? '1' : '0'
           return { data: `${data.slice(0, place)}${changed}${data.slice(place + 1)}` }
         })
         const log = logs[index % logs.length]!
         // the running hash does not cover what an end logs beside its id, and nothing reads it
-        if (ENDS.some(({ topic }) => topic === log.topics[0])) return
-        const result = await read(other).catch((error: Error) => error.name)
+        if (OUTCOME_EVENTS.some(({ topic }) => topic === log.topics[0])) return
+        const result = await readBlock(other).catch((error: Error) => error.name)
         expect(typeof result === 'string' || result.record).not.toEqual(record)
       }),
       { numRuns: runsOf(300) },

@@ -7,7 +7,7 @@ import type { RawLog } from './logs.js'
 type WordType = 'bytes32' | 'uint256' | 'address' | 'uint64' | 'uint32' | 'uint8'
 
 /** Number of leading zero hex digits of each type's 32-byte word. */
-const LEADING_ZERO_DIGITS: Readonly<Record<WordType, number>> = {
+const LEADING_ZERO_DIGITS_BY_TYPE: Readonly<Record<WordType, number>> = {
   bytes32: 0,
   uint256: 0,
   address: 24,
@@ -25,11 +25,11 @@ interface EventShape {
 }
 
 /** Shape of an event, parsed from a declaration such as `Sent(bytes32 indexed,bytes32 indexed)`. */
-function shapeOf(declaration: string): EventShape {
+function parseEventShape(declaration: string): EventShape {
   const types = declaration.slice(declaration.indexOf('(') + 1, -1).split(',')
   const paddingOf = (type: string): string => {
     const [name = ''] = type.split(' ')
-    return '0'.repeat(LEADING_ZERO_DIGITS[name as WordType])
+    return '0'.repeat(LEADING_ZERO_DIGITS_BY_TYPE[name as WordType])
   }
   const isIndexed = (type: string): boolean => type.endsWith(' indexed')
   return {
@@ -40,44 +40,48 @@ function shapeOf(declaration: string): EventShape {
 }
 
 /**
- * Every event that is read from hub, spoke and payments contract (contracts/evm/src/interfaces). Their log filters
- * request only the topics of these events.
+ * Every event that is read from hub, spoke and payments contract (contracts/evm/src/interfaces). Log filters request
+ * only these events.
  */
 export const CONTRACT_EVENTS = {
   hub: {
-    bid: shapeOf('Bid(bytes32,uint256,bytes32)'),
-    bidWithReferral: shapeOf('Bid(bytes32,uint256,bytes32,bytes32)'),
-    received: shapeOf('Received(bytes32 indexed,bytes32 indexed,uint256)'),
-    minimumSet: shapeOf('MinimumSet(uint256)'),
-    bidRefused: shapeOf('BidRefused(bytes32 indexed,uint256,bytes32 indexed,uint8)'),
-    credited: shapeOf('Credited(bytes32 indexed,uint32 indexed,uint256)'),
-    withdrawn: shapeOf('RefundWithdrawn(bytes32 indexed,uint32 indexed,address,uint256)'),
+    bid: parseEventShape('Bid(bytes32,uint256,bytes32)'),
+    bidWithReferral: parseEventShape('Bid(bytes32,uint256,bytes32,bytes32)'),
+    received: parseEventShape('Received(bytes32 indexed,bytes32 indexed,uint256)'),
+    minimumSet: parseEventShape('MinimumSet(uint256)'),
+    bidRefused: parseEventShape('BidRefused(bytes32 indexed,uint256,bytes32 indexed,uint8)'),
+    credited: parseEventShape('Credited(bytes32 indexed,uint32 indexed,uint256)'),
+    withdrawn: parseEventShape('RefundWithdrawn(bytes32 indexed,uint32 indexed,address,uint256)'),
   },
-  spoke: { sent: shapeOf('Sent(bytes32 indexed,bytes32 indexed)') },
+  spoke: { sent: parseEventShape('Sent(bytes32 indexed,bytes32 indexed)') },
   payments: {
-    payment: shapeOf('Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)'),
-    held: shapeOf('Held(bytes32 indexed,uint64,uint64)'),
-    refused: shapeOf('Refused(bytes32 indexed,address indexed,address indexed,uint256)'),
-    released: shapeOf('Released(bytes32 indexed,address indexed,address indexed,uint256)'),
-    reclaimed: shapeOf('Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)'),
+    payment: parseEventShape(
+      'Bid(bytes32,uint256,address,uint256,address,bytes32,bytes32,bytes32)',
+    ),
+    held: parseEventShape('Held(bytes32 indexed,uint64,uint64)'),
+    refused: parseEventShape('Refused(bytes32 indexed,address indexed,address indexed,uint256)'),
+    released: parseEventShape('Released(bytes32 indexed,address indexed,address indexed,uint256)'),
+    reclaimed: parseEventShape(
+      'Reclaimed(bytes32 indexed,address indexed,address indexed,uint256)',
+    ),
   },
 }
 
 /** Kind of a clusterd contract on a chain. */
 type ContractKind = keyof typeof CONTRACT_EVENTS
 
-const shapesOf = (kind: ContractKind): EventShape[] => Object.values(CONTRACT_EVENTS[kind])
+const eventShapesOf = (kind: ContractKind): EventShape[] => Object.values(CONTRACT_EVENTS[kind])
 
 export const eventTopicsOf = (kind: ContractKind): readonly Hex[] =>
-  shapesOf(kind).map(({ topic }) => topic)
+  eventShapesOf(kind).map(({ topic }) => topic)
 
-const shapesByTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>
-  new Map(shapesOf(kind).map((shape) => [shape.topic, shape]))
+const eventShapesByTopic = (kind: ContractKind): ReadonlyMap<Hex | undefined, EventShape> =>
+  new Map(eventShapesOf(kind).map((shape) => [shape.topic, shape]))
 
-const SHAPES_BY_KIND = {
-  hub: shapesByTopic('hub'),
-  spoke: shapesByTopic('spoke'),
-  payments: shapesByTopic('payments'),
+const EVENT_SHAPES_BY_KIND_AND_TOPIC = {
+  hub: eventShapesByTopic('hub'),
+  spoke: eventShapesByTopic('spoke'),
+  payments: eventShapesByTopic('payments'),
 }
 
 /** Hex digits of a 32-byte word. */
@@ -88,7 +92,7 @@ const WORD_DIGITS = 64
  * for a log that the contract can't have emitted: another topic, another number of words, or wrong padding.
  */
 export function isWellFormedContractLog(kind: ContractKind, { topics, data }: RawLog): boolean {
-  const shape = SHAPES_BY_KIND[kind].get(topics[0])
+  const shape = EVENT_SHAPES_BY_KIND_AND_TOPIC[kind].get(topics[0])
   return (
     shape !== undefined &&
     topics.length === 1 + shape.indexed.length &&

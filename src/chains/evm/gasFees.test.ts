@@ -14,11 +14,11 @@ import {
 
 const GWEI = 1_000_000_000n
 const NO_CAP = 2n ** 128n
-const wei = fc.bigInt({ min: 0n, max: 10n ** 13n })
-const estimate = fc
-  .tuple(wei, fc.array(wei, { maxLength: 9 }))
+const weiArbitrary = fc.bigInt({ min: 0n, max: 10n ** 13n })
+const estimateArbitrary = fc
+  .tuple(weiArbitrary, fc.array(weiArbitrary, { maxLength: 9 }))
   .map(([base, tips]) => estimateGasFees(base, tips))
-const fees = fc.tuple(wei, wei).map(
+const feesArbitrary = fc.tuple(weiArbitrary, weiArbitrary).map(
   ([maxFeePerGas, tip]): GasFees => ({
     maxFeePerGas,
     maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas,
@@ -26,30 +26,30 @@ const fees = fc.tuple(wei, wei).map(
 )
 
 /** Fees in gwei, or in another unit. */
-const of = (maxFee: bigint, tip: bigint, unit = GWEI): GasFees => ({
+const feesOf = (maxFee: bigint, tip: bigint, unit = GWEI): GasFees => ({
   maxFeePerGas: maxFee * unit,
   maxPriorityFeePerGas: tip * unit,
 })
 
 describe('fees', () => {
   it('are twice the base fee and the median tip', () => {
-    expect(estimateGasFees(10n * GWEI, [5n * GWEI, 1n * GWEI, 2n * GWEI])).toEqual(of(22n, 2n))
+    expect(estimateGasFees(10n * GWEI, [5n * GWEI, 1n * GWEI, 2n * GWEI])).toEqual(feesOf(22n, 2n))
   })
 
   it('offer a least tip where a chain reports none', () => {
-    const least = of(1n, 1n, MIN_PRIORITY_FEE_WEI)
+    const least = feesOf(1n, 1n, MIN_PRIORITY_FEE_WEI)
     expect(estimateGasFees(0n, [])).toEqual(least)
     expect(estimateGasFees(0n, [0n, 0n])).toEqual(least)
   })
 
   it('offer the tip that the node asks for, where recent blocks show less', () => {
-    expect(estimateGasFees(10n * GWEI, [1n * GWEI], 30n * GWEI)).toEqual(of(50n, 30n))
-    expect(estimateGasFees(10n * GWEI, [40n * GWEI], 30n * GWEI)).toEqual(of(60n, 40n))
+    expect(estimateGasFees(10n * GWEI, [1n * GWEI], 30n * GWEI)).toEqual(feesOf(50n, 30n))
+    expect(estimateGasFees(10n * GWEI, [40n * GWEI], 30n * GWEI)).toEqual(feesOf(60n, 40n))
   })
 
   it('rise at least 10 % and 1 wei in both fields', () => {
     fc.assert(
-      fc.property(fees, estimate, (previous, fresh) => {
+      fc.property(feesArbitrary, estimateArbitrary, (previous, fresh) => {
         const raised = replacementGasFees(previous, fresh, NO_CAP)!
         for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
           expect(raised[field] * 100n >= previous[field] * 110n).toBe(true)
@@ -70,16 +70,16 @@ describe('fees', () => {
     [[100n, 10n], [111n, 12n], [111n, 12n], 'the fresh estimate is more'],
     [[10n, 10n], [50n, 50n], [50n, 50n], 'the tip may be all of it'],
   ])('of %s against %s rise to %s: %s', (previous, fresh, raised) => {
-    expect(replacementGasFees(of(...previous, 1n), of(...fresh, 1n), NO_CAP)).toEqual(
-      of(...raised, 1n),
+    expect(replacementGasFees(feesOf(...previous, 1n), feesOf(...fresh, 1n), NO_CAP)).toEqual(
+      feesOf(...raised, 1n),
     )
   })
 
   it('rise to the cap, and no further', () => {
     const fresh = estimateGasFees(100n * GWEI, [10n * GWEI])
     const raised = (maxFee: bigint, tip: bigint) =>
-      replacementGasFees(of(maxFee, tip), fresh, 330n * GWEI)
-    expect(raised(300n, 200n)).toEqual(of(330n, 220n))
+      replacementGasFees(feesOf(maxFee, tip), fresh, 330n * GWEI)
+    expect(raised(300n, 200n)).toEqual(feesOf(330n, 220n))
     expect(raised(301n, 220n)).toBeNull()
   })
 
@@ -100,18 +100,18 @@ describe('fees', () => {
     [[10n, 1n], [203n, 1n], 100n, null, 'the base fee is above the cap'],
   ])('of %s that no pool took, against %s under %s, become %s: %s', (offered, fresh, cap, next) => {
     const fees = doubledGasFees(
-      of(...offered, MIN_PRIORITY_FEE_WEI),
-      of(...fresh, MIN_PRIORITY_FEE_WEI),
+      feesOf(...offered, MIN_PRIORITY_FEE_WEI),
+      feesOf(...fresh, MIN_PRIORITY_FEE_WEI),
       cap * MIN_PRIORITY_FEE_WEI,
     )
-    expect(fees).toEqual(next && of(...next, MIN_PRIORITY_FEE_WEI))
+    expect(fees).toEqual(next && feesOf(...next, MIN_PRIORITY_FEE_WEI))
   })
 
   it('find any price floor under the cap, and pay less than twice the largest of floor, estimate and first offer', () => {
     const floors = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     const caps = fc.bigInt({ min: MIN_PRIORITY_FEE_WEI, max: 10n ** 12n })
     fc.assert(
-      fc.property(estimate, floors, caps, (fresh, floorWei, roomWei) => {
+      fc.property(estimateArbitrary, floors, caps, (fresh, floorWei, roomWei) => {
         const baseWei = baseFeePerGasOf(fresh)
         const capWei = baseWei + floorWei + roomWei
         const isTaken = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees) =>
@@ -137,7 +137,7 @@ describe('fees', () => {
   })
 
   it('and value make the most that a transaction costs', () => {
-    expect(maxTransactionCostWei(21_000n, of(2n, 1n, 1n), 5n)).toBe(42_005n)
+    expect(maxTransactionCostWei(21_000n, feesOf(2n, 1n, 1n), 5n)).toBe(42_005n)
   })
 })
 
@@ -149,7 +149,7 @@ describe('a cap on the price of gas', () => {
     fc.assert(
       fc.property(
         cap,
-        fc.array(fc.tuple(change, estimate), { minLength: 1 }),
+        fc.array(fc.tuple(change, estimateArbitrary), { minLength: 1 }),
         (capWei, answers) => {
           let signed: GasFees | null = null
           for (const [raise, fresh] of answers) {
@@ -169,7 +169,7 @@ describe('a cap on the price of gas', () => {
 
   it('keeps a tip that nobody pays out of it', () => {
     const capped = capGasFees(estimateGasFees(10n * GWEI, [4_900n * GWEI]), 50n * GWEI)
-    expect(capped).toEqual(of(50n, 50n))
+    expect(capped).toEqual(feesOf(50n, 50n))
     expect(capGasFees(estimateGasFees(50n * GWEI, []), 50n * GWEI)).toBeNull()
   })
 

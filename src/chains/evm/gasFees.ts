@@ -12,12 +12,12 @@ const BASE_FEE_FACTOR = 2n
  * Fees of a replacement, in percent of the earlier fees. Nodes accept a replacement only if both fee fields rise by at
  * least 10 % (geth's price bump; other clients ask no more).
  */
-const BUMP_PERCENT = 110n
+const REPLACEMENT_FEE_PERCENT = 110n
 /**
  * Factor by which fees rise for each further attempt to send a transaction that no mempool accepted. Such a transaction
  * can be replaced at any price, and five doublings reach thirty times the price.
  */
-const OFFER_FACTOR = 2n
+const RETRY_FEE_FACTOR = 2n
 
 /**
  * Fees for a transaction that should be in one of the next blocks.
@@ -39,8 +39,8 @@ export const baseFeePerGasOf = ({ maxFeePerGas, maxPriorityFeePerGas }: GasFees)
   (maxFeePerGas - maxPriorityFeePerGas) / BASE_FEE_FACTOR
 
 /**
- * Fees that replace a transaction in the mempool: each field 10 % higher, or as in a fresh estimate limited by the cap
- * where that is higher.
+ * Fees that replace a transaction in the mempool. Each field is 10 % higher than before, or that of a fresh estimate,
+ * limited by the cap, where the estimate is higher.
  * @param capWei highest price of a unit of gas
  * @returns null where 10 % more is above the cap
  */
@@ -65,8 +65,8 @@ export function doubledGasFees(offered: GasFees, fresh: GasFees, capWei: bigint)
   const least = capGasFees(fresh, capWei)
   if (!least) return null
 
-  const maxFeePerGas = min(capWei, max(OFFER_FACTOR * offered.maxFeePerGas, least.maxFeePerGas))
-  const tip = max(OFFER_FACTOR * offered.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
+  const maxFeePerGas = min(capWei, max(RETRY_FEE_FACTOR * offered.maxFeePerGas, least.maxFeePerGas))
+  const tip = max(RETRY_FEE_FACTOR * offered.maxPriorityFeePerGas, least.maxPriorityFeePerGas)
   const maxPriorityFeePerGas = min(maxFeePerGas, tip)
   const isMore =
     maxFeePerGas > offered.maxFeePerGas || maxPriorityFeePerGas > offered.maxPriorityFeePerGas
@@ -83,8 +83,8 @@ export function capGasFees(estimate: GasFees, capWei: bigint): GasFees | null {
   return { maxFeePerGas, maxPriorityFeePerGas: min(estimate.maxPriorityFeePerGas, maxFeePerGas) }
 }
 
-const LEAST_CAP_WEI = 1_000_000_000n
-const CAP_FACTOR = 20n
+const MIN_DEFAULT_CAP_WEI = 1_000_000_000n
+const DEFAULT_CAP_FACTOR = 20n
 
 /**
  * The highest gas price to pay where no cap is configured: twenty times the median price of recent blocks, or twenty
@@ -93,10 +93,10 @@ const CAP_FACTOR = 20n
 export const defaultGasPriceCapWei = (
   pricesWei: readonly bigint[],
   suggestedWei: bigint = 0n,
-): bigint => max(LEAST_CAP_WEI, CAP_FACTOR * max(median(pricesWei), suggestedWei))
+): bigint => max(MIN_DEFAULT_CAP_WEI, DEFAULT_CAP_FACTOR * max(median(pricesWei), suggestedWei))
 
 const raisedFee = (previous: bigint, fresh: bigint): bigint =>
-  max(max((previous * BUMP_PERCENT + 99n) / 100n, previous + 1n), fresh)
+  max(max((previous * REPLACEMENT_FEE_PERCENT + 99n) / 100n, previous + 1n), fresh)
 
 export const maxTransactionCostWei = (gas: bigint, fees: GasFees, valueWei: bigint): bigint =>
   gas * fees.maxFeePerGas + valueWei

@@ -9,8 +9,8 @@ import { defaultGasPriceCapWei, estimateGasFees, type GasFees } from './gasFees.
 const FEE_HISTORY_BLOCKS = '0x5'
 const MEDIAN_PERCENTILE = 50
 const HOUR_MS = 3_600_000
-/** Number of blocks for the median price, 1,024 in hex: the most that nodes return at once, three hours of Ethereum. */
-const PRICED_BLOCKS = '0x400'
+/** Number of blocks for the median price: 1,024 in hex, the most that nodes return in one answer. */
+const CAP_HISTORY_BLOCKS = '0x400'
 /** Stands for "no cap": transactions of a local chain cost nothing. */
 const NO_CAP_WEI = 2n ** 128n
 
@@ -53,7 +53,7 @@ export async function readLeastGasPriceWei(rpc: EvmRpc): Promise<bigint> {
 
 /** Calculates the gas price cap from one node's answers, wei. @throws RpcError where the node has no prices */
 async function readGasPriceCapWei(ask: RpcCall): Promise<bigint> {
-  const params = [PRICED_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
+  const params = [CAP_HISTORY_BLOCKS, 'latest', [MEDIAN_PERCENTILE]]
   const { baseFeePerGas, reward } = await ask<FeeHistory>('eth_feeHistory', params)
   // the last element is the next block's base fee
   const prices = baseFeePerGas
@@ -65,9 +65,9 @@ async function readGasPriceCapWei(ask: RpcCall): Promise<bigint> {
 }
 
 /**
- * Creates a reader of the gas price cap: nothing is signed on a chain above this price, wei. Calculated again every
- * hour where no cap is configured: the highest cap that two nodes allow, so that a single node can neither raise it
- * nor, where three are configured, lower it. While fewer nodes answer, the last cap is kept.
+ * Creates a reader of the gas price cap, wei: nothing is signed on a chain above this price. A local chain needs no cap.
+ * Where none is configured, the cap is calculated every hour: the highest that two nodes allow. So a single node can't
+ * raise the cap, nor lower it where three are configured. While fewer nodes answer, the last cap is kept.
  * @returns a function that throws ChainUnavailableError where too few nodes return prices and there is no earlier cap
  */
 export function createGasPriceCap(

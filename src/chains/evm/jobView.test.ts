@@ -8,48 +8,58 @@ import {
   type TransactionSigner,
 } from './jobView.js'
 
-const mined = { hash: '0xaa', block: 7, succeeded: true, isConfirmed: true, feeWei: 1n } as const
-const look = (change: Partial<EvmJobStateOnNode> = {}): EvmJobStateOnNode => ({
+const minedReceipt = {
+  hash: '0xaa',
+  block: 7,
+  succeeded: true,
+  isConfirmed: true,
+  feeWei: 1n,
+} as const
+const jobStateWith = (change: Partial<EvmJobStateOnNode> = {}): EvmJobStateOnNode => ({
   head: 10,
   confirmedHead: 8,
   done: 'confirmed',
   nonce: 'confirmed',
-  mined,
+  mined: minedReceipt,
   ...change,
 })
 
-const TWO = { configured: 2, isLocal: false }
+const TWO_NODES = { configured: 2, isLocal: false }
 
 describe('two nodes', () => {
   it('confirm each other', () => {
-    expect(combineEvmJobStates([look(), look()], TWO)).toMatchObject({
+    expect(combineEvmJobStates([jobStateWith(), jobStateWith()], TWO_NODES)).toMatchObject({
       done: 'confirmed',
-      mined,
+      mined: minedReceipt,
       isSure: true,
     })
   })
 
   it.each([
-    ['done', look({ done: 'no' }), { done: 'no' }],
-    ['done, only later', look({ done: 'unconfirmed' }), { done: 'unconfirmed' }],
-    ['the block', look({ mined: null }), { mined: { isConfirmed: false } }],
+    ['done', jobStateWith({ done: 'no' }), { done: 'no' }],
+    ['done, only later', jobStateWith({ done: 'unconfirmed' }), { done: 'unconfirmed' }],
+    ['the block', jobStateWith({ mined: null }), { mined: { isConfirmed: false } }],
     [
       'the block, only later',
-      look({ mined: { ...mined, isConfirmed: false } }),
+      jobStateWith({ mined: { ...minedReceipt, isConfirmed: false } }),
       { mined: { isConfirmed: false } },
     ],
-    ['success', look({ mined: { ...mined, succeeded: false } }), { mined: { isConfirmed: false } }],
+    [
+      'success',
+      jobStateWith({ mined: { ...minedReceipt, succeeded: false } }),
+      { mined: { isConfirmed: false } },
+    ],
   ])('one of which contradicts about %s', (_, second, expected) => {
-    expect(combineEvmJobStates([look(), second], TWO)).toMatchObject({
+    expect(combineEvmJobStates([jobStateWith(), second], TWO_NODES)).toMatchObject({
       ...expected,
       isSure: true,
     })
-    expect(combineEvmJobStates([second, look()], TWO)).toMatchObject(expected)
+    expect(combineEvmJobStates([second, jobStateWith()], TWO_NODES)).toMatchObject(expected)
   })
 
   it.each([
-    ['one does not have the block yet', [look(), look({ head: 7, done: 'no' })]],
-    ['one does not answer', [look()]],
+    ['one does not have the block yet', [jobStateWith(), jobStateWith({ head: 7, done: 'no' })]],
+    ['one does not answer', [jobStateWith()]],
   ])('of which %s confirm nothing', (_, views) => {
     for (const isLocal of [true, false])
       expect(combineEvmJobStates(views, { configured: 2, isLocal })).toMatchObject({
@@ -61,15 +71,15 @@ describe('two nodes', () => {
   })
 
   it('of which one does not answer show an unused nonce and an open job as such', () => {
-    const open = look({ done: 'no', nonce: 'next', mined: null })
-    expect(combineEvmJobStates([open], TWO)).toMatchObject({ done: 'no', nonce: 'next' })
+    const open = jobStateWith({ done: 'no', nonce: 'next', mined: null })
+    expect(combineEvmJobStates([open], TWO_NODES)).toMatchObject({ done: 'no', nonce: 'next' })
   })
 })
 
 describe('one of three nodes', () => {
   const THREE = { configured: 3, isLocal: false }
-  const failed = { ...mined, succeeded: false }
-  const others = [look(), look()]
+  const failed = { ...minedReceipt, succeeded: false }
+  const others = [jobStateWith(), jobStateWith()]
 
   it.each([
     ['with a confirmed block that others have not reached', { head: 1_000, confirmedHead: 999 }],
@@ -78,22 +88,22 @@ describe('one of three nodes', () => {
     ['that returns another outcome', { mined: failed }],
   ] as const)('%s delays no job', (_, lie) => {
     for (const views of [
-      [look(lie), ...others],
-      [...others, look(lie)],
+      [jobStateWith(lie), ...others],
+      [...others, jobStateWith(lie)],
     ])
       expect(combineEvmJobStates(views, THREE)).toMatchObject({
         done: 'confirmed',
         nonce: 'confirmed',
-        mined,
+        mined: minedReceipt,
         isSure: true,
       })
   })
 
   it.each([
-    ['the job as done', look()],
-    ['a failed transaction', look({ mined: failed })],
+    ['the job as done', jobStateWith()],
+    ['a failed transaction', jobStateWith({ mined: failed })],
   ])('that reports %s ends no job', (_, lie) => {
-    const open = look({ done: 'no', nonce: 'next', mined: null })
+    const open = jobStateWith({ done: 'no', nonce: 'next', mined: null })
     const state = combineEvmJobStates([lie, open, open], THREE)
     expect(state).toMatchObject({ done: 'no', nonce: 'next', mined: { isConfirmed: false } })
   })
@@ -103,7 +113,7 @@ describe('one of three nodes', () => {
  * A node's view of a job that was sent at nonce 3, offering 100 wei for each of 1,000 gas.
  * @param receipt what the node's receipt has
  */
-function seenWith(receipt: object): Promise<EvmJobStateOnNode> {
+function jobStateFromReceipt(receipt: object): Promise<EvmJobStateOnNode> {
   const hash = `0x${'aa'.repeat(32)}` as const
   const block = { number: '0x7', hash, parentHash: hash, timestamp: '0x1' }
   const answers: Record<string, unknown> = {
@@ -143,7 +153,7 @@ it.each([
 ])(
   'a receipt %s shows a job that succeeded, and the most that it cost',
   async (_, receipt, feeWei) => {
-    const { mined: found } = await seenWith(receipt)
+    const { mined: found } = await jobStateFromReceipt(receipt)
     expect(found).toMatchObject({ succeeded: true, feeWei })
   },
 )
@@ -151,7 +161,7 @@ it.each([
 it.each([`0x${'f'.repeat(64)}`, '0x'])(
   'a receipt of block %s is a fault of its node',
   async (blockNumber) => {
-    await expect(seenWith({ status: '0x1', blockNumber })).rejects.toMatchObject({
+    await expect(jobStateFromReceipt({ status: '0x1', blockNumber })).rejects.toMatchObject({
       name: 'RpcError',
       fault: 'transient',
     })
@@ -159,12 +169,12 @@ it.each([`0x${'f'.repeat(64)}`, '0x'])(
 )
 
 it('a node whose head is older than its confirmed block is asked like others', () => {
-  const state = combineEvmJobStates([look({ head: 7 })], { configured: 1, isLocal: true })
+  const state = combineEvmJobStates([jobStateWith({ head: 7 })], { configured: 1, isLocal: true })
   expect(state).toMatchObject({ done: 'confirmed', isSure: true })
 })
 
 it('the only configured node of a local chain is enough', () => {
-  const of = (isLocal: boolean) => combineEvmJobStates([look()], { configured: 1, isLocal })
-  expect(of(true)).toMatchObject({ done: 'confirmed', mined, isSure: true })
-  expect(of(false)).toMatchObject({ done: 'confirmed', mined, isSure: false })
+  const of = (isLocal: boolean) => combineEvmJobStates([jobStateWith()], { configured: 1, isLocal })
+  expect(of(true)).toMatchObject({ done: 'confirmed', mined: minedReceipt, isSure: true })
+  expect(of(false)).toMatchObject({ done: 'confirmed', mined: minedReceipt, isSure: false })
 })

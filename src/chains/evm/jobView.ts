@@ -14,6 +14,7 @@ import { hasTransactionSucceeded, readTransactionReceipt } from './logs.js'
 /** A relayer's job, whose attempts are transactions with the same nonce. */
 export type EvmJob = JobProgress<EvmJobTx>
 
+/** Account that signs a job's transactions, and their chain. */
 export interface TransactionSigner {
   chain: EvmChain
   account: LocalAccount
@@ -109,7 +110,7 @@ export function combineEvmJobStates(
 /** Stands for a missing second node: with this state among the reported ones, nothing combines to `confirmed`. */
 const STATE_OF_MISSING_NODE = { done: 'unconfirmed', nonce: 'unconfirmed' } as const
 
-/** Number of receipts that confirm a transaction with the same outcome. */
+/** Number of nodes whose receipt confirms the transaction with the same outcome. */
 const confirmingNodesOf = ({ hash, succeeded }: MinedReceipt, receipts: readonly MinedReceipt[]) =>
   receipts.filter(
     (other) => other.isConfirmed && other.hash === hash && other.succeeded === succeeded,
@@ -130,7 +131,7 @@ export async function readEvmJobState(
 ): Promise<EvmJobStateOnNode> {
   const { latest, confirmed } = await readChainHeads(ask, chain.config)
   const heads = { latest: latest.number, confirmed }
-  const nonce = await readNonce(ask, account.address, job.nonce, heads)
+  const nonce = await readNonceState(ask, account.address, job.nonce, heads)
   const isUsed = nonce === 'unconfirmed' || nonce === 'confirmed'
   // an unused nonce has no receipt yet
   const mined = isUsed ? await findReceipt(ask, job, confirmed) : null
@@ -139,11 +140,11 @@ export async function readEvmJobState(
     confirmedHead: confirmed,
     nonce,
     mined,
-    done: await readDone(ask, call, job, heads),
+    done: await readDoneState(ask, call, job, heads),
   }
 }
 
-async function readNonce(
+async function readNonceState(
   ask: RpcCall,
   signer: Hex,
   nonce: number | null,
@@ -155,10 +156,10 @@ async function readNonce(
   const used = await countAt(latest)
   if (used < nonce) return 'later'
   if (used === nonce) return 'next'
-  return ((await atConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
+  return ((await readAtConfirmed(confirmed, countAt)) ?? 0) > nonce ? 'confirmed' : 'unconfirmed'
 }
 
-async function readDone(
+async function readDoneState(
   ask: RpcCall,
   call: JobCall,
   { kind }: Pick<EvmJob, 'kind'>,
@@ -173,14 +174,14 @@ async function readDone(
     return call.kind === 'verify' ? state.isVerified : state.isExecuted
   }
   if (!(await isDoneAt(latest))) return 'no'
-  return (await atConfirmed(confirmed, isDoneAt)) ? 'confirmed' : 'unconfirmed'
+  return (await readAtConfirmed(confirmed, isDoneAt)) ? 'confirmed' : 'unconfirmed'
 }
 
 /**
  * An answer as of the newest confirmed block. Null where no block is confirmed, or where the node does not have the
  * state of that block (after a restart). Callers treat null as unconfirmed.
  */
-const atConfirmed = async <T>(
+const readAtConfirmed = async <T>(
   confirmed: number,
   question: (block: number) => Promise<T>,
 ): Promise<T | null> =>

@@ -74,7 +74,8 @@ export async function getBlockHeader(
   ])
   if (!raw) return null
   const { hash, parentHash } = raw
-  if (!isHex(hash) || !isHex(parentHash)) throw transientError(`${method}: a hash has another form`)
+  if (!isLowerCaseHex(hash) || !isLowerCaseHex(parentHash))
+    throw transientError(`${method}: a hash has another form`)
   const header = {
     number: parseQuantity(raw.number),
     hash,
@@ -115,8 +116,8 @@ export interface LogFilter {
 }
 
 /**
- * Reads the logs of a range of blocks from a node, in order, and the headers of both ends. The headers matter: a node
- * that does not have the last block returns an empty list instead of an error.
+ * Reads the logs of blocks `from` to `to` (inclusive) from a node, in order, and the headers of both ends. The headers
+ * matter: a node that does not have the last block returns an empty list instead of an error.
  * @throws RpcError
  */
 export async function readLogsOfRange(
@@ -183,7 +184,7 @@ export async function getBlockLogs(
 }
 
 /** Accepts only whole bytes in lower-case hex: other hex could be hashed as one value and decoded as another. */
-const isHex = (value: unknown): boolean =>
+const isLowerCaseHex = (value: unknown): boolean =>
   typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]*$/.test(value)
 
 /** Transaction, block and index of a log, as the database stores them. */
@@ -218,7 +219,14 @@ function checkAndSortLogs(
   for (const log of logs) {
     const block = parseQuantity(log.blockNumber)
     const { data, transactionHash, blockHash, topics } = log
-    if (!(isHex(data) && isHex(transactionHash) && isHex(blockHash) && topics.every(isHex)))
+    if (
+      !(
+        isLowerCaseHex(data) &&
+        isLowerCaseHex(transactionHash) &&
+        isLowerCaseHex(blockHash) &&
+        topics.every(isLowerCaseHex)
+      )
+    )
       throw transientError(`eth_getLogs: a log of block ${block} has another form`)
     const index = parseQuantity(log.logIndex)
     if (

@@ -3,7 +3,7 @@ import { fallbackIfRefused } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/evm.js'
 import { createContractReader } from './contracts/read.js'
 
-const registrarAbi = parseAbi(['function nameForAddr(address) view returns (string)'])
+const reverseRegistrarAbi = parseAbi(['function nameForAddr(address) view returns (string)'])
 
 /**
  * Reads the primary name that an account set at a reverse registrar (ENSIP-19). Null if the account set none, or if the
@@ -15,6 +15,6 @@ export async function readPrimaryName(
   registrar: Hex,
   account: Hex,
 ): Promise<string | null> {
-  const read = createContractReader(call, registrar, registrarAbi)
+  const read = createContractReader(call, registrar, reverseRegistrarAbi)
   return (await fallbackIfRefused(read('nameForAddr', [account]), null)) || null
 }

@@ -2,12 +2,12 @@ import type { TransactionSerializableEIP1559 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
-import { relayerAccount, SignerUnavailableError } from './relayerAccount.js'
+import { createSigningAccount, SignerUnavailableError } from './relayerAccount.js'
 
 /** Which errors of a remote signer count as the signer's fault. */
 
-const own = privateKeyToAccount(`0x${'11'.repeat(32)}`)
-const { address } = own
+const ownAccount = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+const { address } = ownAccount
 const TX: TransactionSerializableEIP1559 = {
   type: 'eip1559',
   chainId: 1,
@@ -17,7 +17,7 @@ const TX: TransactionSerializableEIP1559 = {
   maxFeePerGas: 9n,
   maxPriorityFeePerGas: 1n,
 }
-const DATA = {
+const TYPED_DATA = {
   domain: { chainId: 1 },
   types: { A: [{ name: 'a', type: 'uint256' }] },
   primaryType: 'A',
@@ -33,7 +33,7 @@ async function accountWith(result: unknown) {
       res.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
     })
   })
-  return relayerAccount({ signerUrl, address })
+  return createSigningAccount({ signerUrl, address })
 }
 
 describe('an answer that is not a signature is a fault of the signer', () => {
@@ -51,7 +51,7 @@ describe('an answer that is not a signature is a fault of the signer', () => {
   ])('%s', async (_, result) => {
     const account = await accountWith(result)
     await expect(account.signTransaction(TX)).rejects.toThrow(SignerUnavailableError)
-    await expect(account.signTypedData(DATA)).rejects.toThrow(SignerUnavailableError)
+    await expect(account.signTypedData(TYPED_DATA)).rejects.toThrow(SignerUnavailableError)
   })
 })
 
@@ -71,7 +71,7 @@ describe('a signature of something else', () => {
     ['an access list', { accessList: [{ address, storageKeys: [] }] }, 'accessList '],
     ['too much', { data: long }, `data ${long.slice(0, 80)}, expected none`],
   ])('names %s', async (_, change, sentence) => {
-    const account = await accountWith(await own.signTransaction({ ...TX, ...change }))
+    const account = await accountWith(await ownAccount.signTransaction({ ...TX, ...change }))
     await expect(account.signTransaction(TX)).rejects.toThrow(
       `the remote signer: it signed another transaction: ${sentence}`,
     )
@@ -81,13 +81,17 @@ describe('a signature of something else', () => {
     const message = `the remote signer signed with the key of ${other.address}, expected ${address}`
     const signing = await accountWith(await other.signTransaction(TX))
     await expect(signing.signTransaction(TX)).rejects.toThrow(message)
-    const data = { ...DATA, types: { A: [{ name: 'a', type: 'string' }] }, message: { a: '1' } }
+    const data = {
+      ...TYPED_DATA,
+      types: { A: [{ name: 'a', type: 'string' }] },
+      message: { a: '1' },
+    }
     const typed = await accountWith(await other.signTypedData(data))
     await expect(typed.signTypedData(data)).rejects.toThrow(message)
   })
 
   it('returns what was signed as requested', async () => {
-    const raw = await own.signTransaction(TX)
+    const raw = await ownAccount.signTransaction(TX)
     expect(await (await accountWith(raw)).signTransaction(TX)).toBe(raw)
   })
 })
@@ -112,7 +116,7 @@ describe('an error of our own code', () => {
       },
       enumerable: true,
     })
-    const typed = { ...DATA, message } as unknown as typeof DATA
+    const typed = { ...TYPED_DATA, message } as unknown as typeof TYPED_DATA
     await expect(account.signTypedData(typed)).rejects.toBe(mistake)
   })
 })

@@ -13,11 +13,11 @@ import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts
 import type { EvmSigningKey } from '../../config/relayerKey.js'
 import { errorSentence } from '../../ops/logger/errors.js'
 import { ChainUnavailableError, type Hex } from '../chain.js'
-import { createEvmRpcCaller, type RpcCall } from '../rpc/evm.js'
+import { createJsonRpcCaller, type RpcCall } from '../rpc/evm.js'
 
 /**
- * A remote signer did not sign, or signed another transaction or message; or this process has no key. Callers may try
- * again.
+ * There is no usable signature: the remote signer gave none or signed something else, or this process has no key. Callers
+ * may try again.
  */
 export class SignerUnavailableError extends ChainUnavailableError {
   override name = 'SignerUnavailableError'
@@ -27,10 +27,11 @@ export class SignerUnavailableError extends ChainUnavailableError {
 const SIGN_LIMIT_MS = 2_000
 
 /**
- * Account of the relayer: a private key in this process, or a key behind Web3Signer's JSON-RPC.
- * @param limitMs time limit of a signature; commands run by hand may wait longer
+ * Creates the account of a key: the relayer's, the ENS gateway's, or that of a command run by hand. The private key is in
+ * this process, or behind Web3Signer's JSON-RPC.
+ * @param limitMs time limit of a signature
  */
-export const relayerAccount = (
+export const createSigningAccount = (
   key: EvmSigningKey,
   limitMs: number = SIGN_LIMIT_MS,
 ): LocalAccount =>
@@ -38,7 +39,7 @@ export const relayerAccount = (
     ? privateKeyToAccount(key.privateKey)
     : createRemoteAccount(
         key.address,
-        createEvmRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }),
+        createJsonRpcCaller(key.signerUrl, { timeoutOf: () => limitMs }),
       )
 
 /**
@@ -96,13 +97,13 @@ function createRemoteAccount(address: Hex, ask: RpcCall): LocalAccount {
   })
 }
 
-const MAX_SHOWN_CHARS = 80
+const MAX_SHOWN_FIELD_CHARS = 80
 
 /** @throws Error that names the fields in which a signed transaction differs from the requested one */
 function assertSameTransaction(signed: object, expected: object): void {
   const textOf = (transaction: object, field: string) =>
     String(Reflect.get(transaction, field) ?? 'none')
-  const shown = (...of: [object, string]) => textOf(...of).slice(0, MAX_SHOWN_CHARS)
+  const shown = (...of: [object, string]) => textOf(...of).slice(0, MAX_SHOWN_FIELD_CHARS)
   const differences = Object.keys({ ...expected, ...signed })
     .filter((field) => textOf(signed, field) !== textOf(expected, field))
     .map((field) => `${field} ${shown(signed, field)}, expected ${shown(expected, field)}`)

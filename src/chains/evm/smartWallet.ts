@@ -8,8 +8,8 @@ import { cacheAnswersByKey } from '../rpc/served.js'
 import { signatureProbeAbi, signatureProbeBytecode } from './contracts/index.js'
 import { encodeContractCall } from './contracts/read.js'
 
-/** Gas limit of a signature check on the node: the probe's own limits (SignatureProbe.sol) plus its overhead. */
-const CALL_GAS = '0x5b8d80' // 6 million
+/** Gas limit of an `eth_call` that runs SignatureProbe.sol: the gas that the probe gives to its calls, plus overhead. */
+const PROBE_GAS = '0x5b8d80' // 6 million
 
 const erc1271Abi = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
@@ -53,12 +53,12 @@ export function createSmartWalletSignatureCheck(rpc: EvmRpc): EvmChainPort['isVa
       const answer = rpc.quorum(async (call) => {
         onCall()
         // a call without a receiver returns the probe's answer as "deployed code"
-        return verdictOf(await call<unknown>('eth_call', [{ data, gas: CALL_GAS }, 'latest']))
+        return probeVerdictOf(await call<unknown>('eth_call', [{ data, gas: PROBE_GAS }, 'latest']))
       })
       return fallbackOnExpectedError(fallbackIfRefused(answer, false), isDisputed, false)
     })
   }
 }
 
-const verdictOf = (answer: unknown): boolean | null =>
+const probeVerdictOf = (answer: unknown): boolean | null =>
   answer === NO_CODE_ANSWER ? null : answer === VALID_ANSWER

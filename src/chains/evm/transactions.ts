@@ -28,7 +28,8 @@ interface RawTransaction {
 export interface TransactionQuery {
   hash: Hex
   /**
-   * Newest block that was confirmed before the query. A head that is read later may confirm a block of another fork.
+   * Number of the newest block that was confirmed before the query. A head that is read later may confirm a block of
+   * another fork.
    */
   confirmed: number
   /** Contracts whose logs make the transaction a registration. */
@@ -124,6 +125,7 @@ const PRUNED_STATE_PATTERN =
 interface NonceQuestion {
   sender: Hex
   nonce: number
+  /** Number of the newest confirmed block. */
   confirmed: number
 }
 
@@ -141,7 +143,7 @@ export async function findTransactionByNonce(
     (error.fault === 'refused' || PRUNED_STATE_PATTERN.test(nodeMessagesIn(error)))
   /**
    * True if the nonce was used in a block or before. Returns false where the block's state is pruned. If that is wrong,
-   * the search ends at a block that does not contain the transaction.
+   * the search ends at a block that does not contain the transaction, and nothing is found.
    */
   const isUsedAt = async (block: number): Promise<boolean> =>
     Number(
@@ -165,8 +167,8 @@ export async function findTransactionByNonce(
 }
 
 /**
- * Finds the first block from which on a condition holds. Searches backwards from `last`, where the condition holds,
- * because the searched block is mostly recent and old state may be pruned.
+ * Finds the number of the first block from which on a condition holds. The condition holds at `last`. Searches backwards
+ * from there, because the block is mostly recent, and nodes may have pruned old state.
  */
 export async function findFirstBlockWhere(
   last: number,
@@ -189,6 +191,7 @@ export async function findFirstBlockWhere(
   return holds
 }
 
+/** True if the node has the transaction in a block up to `confirmed`, sent by `sender` with this nonce. @throws RpcError */
 export async function hasTransactionUsedNonce(
   call: RpcCall,
   hash: Hex,

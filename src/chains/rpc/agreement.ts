@@ -11,7 +11,7 @@ export class NodesDisagreeError extends NoQuorumError {
   override name = 'NodesDisagreeError'
 }
 
-/** Fewer nodes returned the data than have to. */
+/** Fewer nodes answered than have to agree. */
 export class NodesSilentError extends NoQuorumError {
   override name = 'NodesSilentError'
 }
@@ -29,6 +29,7 @@ export const fallbackIfNoQuorum = <T>(request: Promise<T>, fallback: T): Promise
 
 /** Conditions on which an answer of several nodes is accepted. */
 export interface AgreementOptions<T> {
+  /** True if two answers count as equal. Default: deep equality. */
   isSame?: (a: T, b: T) => boolean
   /**
    * True if `ask` checks answers against agreed data, and throws RefutedAnswerError. If all nodes but one fail this
@@ -40,8 +41,8 @@ export interface AgreementOptions<T> {
 }
 
 /**
- * An answer with the distinct nodes that support it: they gave it equally, or have reached its height. Only
- * `NodeAnswers` creates instances, so `givers` is never made up.
+ * An answer with the distinct nodes that support it: they gave an equal answer, or have reached the height that it
+ * states. Only `NodeAnswers` creates instances, so `givers` are always nodes that answered.
  */
 class AgreedAnswer<T, Node = { readonly host: string }> {
   /**
@@ -75,7 +76,7 @@ export type { AgreedAnswer }
 
 /**
  * Answers of nodes to one question, one for each node: a later answer of a node replaces the node's earlier answer.
- * Only this class counts whether distinct nodes agree.
+ * No other code counts the nodes that agree.
  */
 export class NodeAnswers<Node, T> {
   readonly #answers = new Map<Node, T>()
@@ -92,7 +93,7 @@ export class NodeAnswers<Node, T> {
     return [...this.#answers.values()]
   }
 
-  /** The first answer that at least `needed` nodes gave equally. Null while too few nodes have. */
+  /** The first answer that at least `needed` nodes gave, compared by `isSame`. Null while there is none. */
   agreement(needed: number, isSame: (a: T, b: T) => boolean): AgreedAnswer<T, Node> | null {
     const all = [...this.#answers]
     for (const [i, [node, answer]] of all.entries()) {

@@ -16,7 +16,7 @@ const WAIT_S = 1
 const anvil = useWorld(() => startAnvil({ chainId: CHAIN_ID }))
 
 /** A node that counts calls per method and fails on demand. */
-async function node(
+async function startNode(
   fault: (method: string) => FaultKind | null = () => null,
 ): Promise<{ url: string; calls: string[]; proxy: FaultProxy }> {
   const calls: string[] = []
@@ -34,20 +34,20 @@ async function node(
   return { url: proxy.rpcUrl, calls, proxy }
 }
 
-interface Call {
+interface ReceivedCall {
   method: string
   params: unknown[]
   resolve(): void
 }
 
 /** A node that changes another node's answers. */
-async function answering(
-  change: (call: Call, truth: unknown) => unknown,
+async function startChangingNode(
+  change: (call: ReceivedCall, truth: unknown) => unknown,
 ): Promise<{ url: string; calls: string[] }> {
   const calls: string[] = []
   const url = await serveInTest(async (request, response) => {
     const body = await bodyOf(request)
-    const call = JSON.parse(body) as Call & { id: number }
+    const call = JSON.parse(body) as ReceivedCall & { id: number }
     const headers = { 'content-type': 'application/json' }
     const { result } = (await (
       await fetch(anvil.rpcUrl, { method: 'POST', headers, body })
@@ -61,20 +61,22 @@ async function answering(
   return { url, calls }
 }
 
-const pool = (...nodes: { url: string }[]): EvmRpc =>
+const poolOf = (...nodes: { url: string }[]): EvmRpc =>
   createEvmRpc({ label: '1', urls: nodes.map(({ url }) => url), chainId: CHAIN_ID })
 const gasPrice = (rpc: EvmRpc) => rpc.call<string>('eth_gasPrice', [])
-const asked = ({ calls }: { calls: string[] }) =>
+const gasPriceCallCount = ({ calls }: { calls: string[] }) =>
   calls.filter((method) => method === 'eth_gasPrice').length
 
 /** A pool with one node that asks to wait until it is released. */
 async function busyNode() {
   let isBusy = true
-  const only = await node((method) => (isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null))
+  const only = await startNode((method) =>
+    isBusy && method === 'eth_gasPrice' ? 'rate_limit' : null,
+  )
   const free = () => {
     isBusy = false
   }
-  return { only, rpc: pool(only), free }
+  return { only, rpc: poolOf(only), free }
 }
 
 describe('a node that asks to wait', () => {
@@ -84,7 +86,7 @@ describe('a node that asks to wait', () => {
     free()
     const started = performance.now()
     await expect(gasPrice(rpc)).rejects.toThrow('asked to wait')
-    expect(asked(only)).toBe(1)
+    expect(gasPriceCallCount(only)).toBe(1)
     expect(
       await waitForCondition(async () => gasPrice(rpc).then(Boolean, () => false), 5_000, 50),
     ).toBe(true)
@@ -92,11 +94,11 @@ describe('a node that asks to wait', () => {
   })
 
   it('is passed over for another', async () => {
-    const busy = await node((method) => (method === 'eth_gasPrice' ? 'rate_limit' : null))
-    const other = await node()
-    const rpc = pool(busy, other)
+    const busy = await startNode((method) => (method === 'eth_gasPrice' ? 'rate_limit' : null))
+    const other = await startNode()
+    const rpc = poolOf(busy, other)
     for (let i = 0; i < 3; i++) await gasPrice(rpc)
-    expect([asked(busy), asked(other)]).toEqual([1, 3])
+    expect([gasPriceCallCount(busy), gasPriceCallCount(other)]).toEqual([1, 3])
   })
 
   it('is not asked for half a minute at most, however long it asks for', () => {
@@ -107,10 +109,10 @@ describe('a node that asks to wait', () => {
 })
 
 it('an answer without a result makes the pool ask another node', async () => {
-  const empty = await answering(({ method }, truth) =>
+  const empty = await startChangingNode(({ method }, truth) =>
     method === 'eth_gasPrice' ? undefined : truth,
   )
-  expect(await gasPrice(pool(empty, await node()))).toMatch(/^0x/)
+  expect(await gasPrice(poolOf(empty, await startNode()))).toMatch(/^0x/)
 })
 
 describe('a node that is behind', () => {
@@ -122,24 +124,26 @@ describe('a node that is behind', () => {
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       })
     await test('anvil_mine', ['0x20', '0x2'])
-    const late = await node((method) => (method === 'eth_getBlockByNumber' ? 'stale_head' : null))
-    const other = await node()
+    const late = await startNode((method) =>
+      method === 'eth_getBlockByNumber' ? 'stale_head' : null,
+    )
+    const other = await startNode()
     // the lag is random per call: compare until it exceeds the limit
     for (let tries = 0; tries < 20; tries++) {
-      const rpc = pool(late, other)
+      const rpc = poolOf(late, other)
       await gasPrice(rpc)
       await rpc.checkHeads()
-      const before = asked(late)
+      const before = gasPriceCallCount(late)
       await gasPrice(rpc)
-      if (asked(late) === before) return
+      if (gasPriceCallCount(late) === before) return
     }
     throw new Error('a node that is behind is asked first')
   })
 })
 
 /** A node that reports a made-up head. */
-const liar = (height: string) =>
-  answering(({ method, params }, truth) =>
+const startLiar = (height: string) =>
+  startChangingNode(({ method, params }, truth) =>
     method === 'eth_getBlockByNumber' && params[0] === 'latest'
       ? { ...(truth as object), number: height }
       : truth,
@@ -147,26 +151,26 @@ const liar = (height: string) =>
 
 describe('a made-up head', () => {
   it.each(['0xffffffffff', 'garbage'])('of %s makes no honest node look behind', async (height) => {
-    const honest = [await node(), await node()]
-    const rpc = pool(await liar(height), ...honest)
+    const honest = [await startNode(), await startNode()]
+    const rpc = poolOf(await startLiar(height), ...honest)
     await gasPrice(rpc)
     await rpc.checkHeads()
     expect(rpc.health()[0]!.nodes.map(({ head }) => head)).toEqual(['doubtful', 'good', 'good'])
     await gasPrice(rpc)
-    expect(honest.map(asked)).toEqual([1, 0])
+    expect(honest.map(gasPriceCallCount)).toEqual([1, 0])
   })
 })
 
 describe('a node that hangs', () => {
   it('is waited for until the call’s time limit, and is found again by one call in the background', async () => {
     let hangs = true
-    const held: Call[] = []
-    const first = await answering(async (call, truth) => {
+    const held: ReceivedCall[] = []
+    const first = await startChangingNode(async (call, truth) => {
       if (hangs) await new Promise<void>((resolve) => void held.push({ ...call, resolve }))
       return truth
     })
-    const other = await node()
-    const rpc = pool(first, other)
+    const other = await startNode()
+    const rpc = poolOf(first, other)
     // after its timeout the node rests, and every later call goes to the other node
     await Promise.all(Array.from({ length: 20 }, () => gasPrice(rpc)))
     expect(rpc.health()[0]!.nodes[0]!.errors).toBeGreaterThan(0)
@@ -184,8 +188,8 @@ describe('a node that hangs', () => {
 })
 
 it('reports a node that the chain refutes, and asks it after the others, though it answers', async () => {
-  const liar = await node()
-  const rpc = pool(liar, await node())
+  const liar = await startNode()
+  const rpc = poolOf(liar, await startNode())
   // once both nodes are checked, calls go to them in their order
   await rpc.onEveryNode((call) => call('eth_chainId', []))
   let refuted = 1
@@ -224,11 +228,11 @@ describe('uses of the same nodes', () => {
   })
 
   it('have shares: calls above the API’s share are refused and do not delay the others', async () => {
-    const slow = await answering(async (_, truth) => {
+    const slow = await startChangingNode(async (_, truth) => {
       await new Promise((resolve) => setTimeout(resolve, 50))
       return truth
     })
-    const rpc = pool(slow)
+    const rpc = poolOf(slow)
     const flood = await Promise.allSettled(
       Array.from({ length: 2_000 }, () => gasPrice(rpc.forUse('api'))),
     )
@@ -242,10 +246,10 @@ describe('uses of the same nodes', () => {
 })
 
 it('a node whose answer is no number is passed over', async () => {
-  const odd = await answering(({ method }, truth) =>
+  const odd = await startChangingNode(({ method }, truth) =>
     method === 'eth_gasPrice' ? 'garbage' : truth,
   )
   const priceOf = async (call: <T>(method: string, params: readonly unknown[]) => Promise<T>) =>
     BigInt(await call<string>('eth_gasPrice', []))
-  expect(await pool(odd, await node()).onOneNode(priceOf)).toBeGreaterThan(0n)
+  expect(await poolOf(odd, await startNode()).onOneNode(priceOf)).toBeGreaterThan(0n)
 })

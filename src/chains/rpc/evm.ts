@@ -27,7 +27,7 @@ export function parseQuantity(value: unknown): number {
  * Timeouts by method, ms. Calls about the newest block have short timeouts, because a late answer is useless.
  * `eth_getLogs` has a long one, because nodes read logs from disk.
  */
-const TIMEOUTS_MS: Readonly<Record<string, number>> = {
+const TIMEOUT_MS_BY_METHOD: Readonly<Record<string, number>> = {
   eth_blockNumber: 3_000,
   eth_chainId: 3_000,
   eth_getBlockByNumber: 3_000,
@@ -43,10 +43,10 @@ const BEHIND_BLOCKS = 3
 function evmTimeoutOf(method: string, [filter]: readonly unknown[]): number {
   const isOfBlock =
     method === 'eth_getLogs' && (filter as { blockHash?: Hex } | undefined)?.blockHash !== undefined
-  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUTS_MS[method] ?? DEFAULT_TIMEOUT_MS)
+  return isOfBlock ? BLOCK_LOGS_TIMEOUT_MS : (TIMEOUT_MS_BY_METHOD[method] ?? DEFAULT_TIMEOUT_MS)
 }
 
-/** Several nodes of one EVM chain, identified by chain id and genesis. */
+/** RPC nodes of one EVM chain. Every node must have the chain's id and genesis hash. */
 export type EvmRpc = RpcNodes<Hex>
 
 export function createEvmRpc({
@@ -66,7 +66,7 @@ export function createEvmRpc({
   return new RpcPool({
     ...options,
     connect: (url, limitMs = Number.POSITIVE_INFINITY) =>
-      createEvmRpcCaller(url, {
+      createJsonRpcCaller(url, {
         timeoutOf: (method, params) => Math.min(evmTimeoutOf(method, params), limitMs),
       }),
     readGenesis,
@@ -98,10 +98,10 @@ interface RpcCallerOptions {
 }
 
 /**
- * Creates a caller of a node (EVM or Solana) or a signer over HTTP. The caller checks the form of results but does not
- * decode them. It throws RpcErrors, and does not retry them.
+ * Creates a caller of a node (EVM or Solana) or of a remote signer over HTTP. The caller checks the form of results but
+ * does not decode them. It throws RpcErrors, and does not retry.
  */
-export function createEvmRpcCaller(
+export function createJsonRpcCaller(
   url: string,
   { timeoutOf = evmTimeoutOf, faults }: RpcCallerOptions = {},
 ): RpcCall {

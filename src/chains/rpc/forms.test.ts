@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { requireRpcAnswerForm } from './forms.js'
 
-const log = {
+const validLog = {
   address: '0x01',
   topics: ['0x02'],
   data: '0x',
@@ -13,13 +13,13 @@ const log = {
 
 describe('the form of a list of logs', () => {
   it('is that of each log', () => {
-    expect(requireRpcAnswerForm('eth_getLogs', [log, log])).toEqual([log, log])
+    expect(requireRpcAnswerForm('eth_getLogs', [validLog, validLog])).toEqual([validLog, validLog])
   })
 
   it.each([
     ['an object', {}],
-    ['a log without topics', [{ ...log, topics: undefined }]],
-    ['a topic that is a number', [{ ...log, topics: ['0x02', 2] }]],
+    ['a log without topics', [{ ...validLog, topics: undefined }]],
+    ['a topic that is a number', [{ ...validLog, topics: ['0x02', 2] }]],
   ])('is not that of %s', (_, answer) => {
     expect(() => requireRpcAnswerForm('eth_getLogs', answer)).toThrow('has another form')
   })

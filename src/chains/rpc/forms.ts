@@ -2,114 +2,133 @@ import { z } from 'zod'
 import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { transientError } from './errors.js'
 
-const text = z.string()
-const number = z.number()
-const hex = z.string().regex(/^0x[0-9a-fA-F]*$/)
-const quantity = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
-const base58 = (bytes: number) => z.string().refine((key) => decodeBase58(key, bytes) !== null)
+const textSchema = z.string()
+const numberSchema = z.number()
+const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/)
+const quantitySchema = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
+const base58Schema = (bytes: number) =>
+  z.string().refine((key) => decodeBase58(key, bytes) !== null)
 
-/** A list whose check ends at the first wrong element: zod's own collects an issue for each of millions. */
-const list = (element: z.ZodType) =>
+/**
+ * Schema of a list. Its check ends at the first wrong element, where `z.array` would collect an issue for each of
+ * possibly millions.
+ */
+const listSchema = (element: z.ZodType) =>
   z.custom((value) => Array.isArray(value) && value.every((one) => element.safeParse(one).success))
 
-const logOf = (bytes: z.ZodString) =>
+const logSchema = (bytes: z.ZodString) =>
   z.object({
     address: bytes,
-    topics: list(bytes),
+    topics: listSchema(bytes),
     data: bytes,
     blockNumber: bytes,
     blockHash: bytes,
     transactionHash: bytes,
     logIndex: bytes,
   })
-const transaction = z.object({
-  hash: hex,
-  from: hex,
-  nonce: quantity,
-  input: hex,
-  to: hex.nullish(),
+const transactionSchema = z.object({
+  hash: hexSchema,
+  from: hexSchema,
+  nonce: quantitySchema,
+  input: hexSchema,
+  to: hexSchema.nullish(),
 })
-const block = z
-  .object({ hash: hex, transactions: list(z.union([hex, transaction])).nullish() })
+const blockSchema = z
+  .object({
+    hash: hexSchema,
+    transactions: listSchema(z.union([hexSchema, transactionSchema])).nullish(),
+  })
   .nullable()
-const account = z.object({ data: list(text), owner: text })
-const instruction = z.object({ programIdIndex: number, data: text })
-const context = z.object({ slot: number })
-const withValue = <Value extends z.ZodType>(value: Value) => z.object({ value })
+const accountSchema = z.object({ data: listSchema(textSchema), owner: textSchema })
+const instructionSchema = z.object({ programIdIndex: numberSchema, data: textSchema })
+const contextSchema = z.object({ slot: numberSchema })
+const objectWithValueSchema = <Value extends z.ZodType>(value: Value) => z.object({ value })
 
-/** Forms of nodes' answers by RPC method, as far as the code relies on them (execution API; Agave's RPC). */
-const FORMS: Readonly<Record<string, z.ZodType>> = {
-  eth_blockNumber: quantity,
-  eth_call: hex,
-  eth_chainId: quantity,
-  eth_estimateGas: quantity,
+/** Schemas of nodes' answers, with the fields that the code relies on (execution API; Agave's RPC). */
+const ANSWER_SCHEMA_BY_METHOD: Readonly<Record<string, z.ZodType>> = {
+  eth_blockNumber: quantitySchema,
+  eth_call: hexSchema,
+  eth_chainId: quantitySchema,
+  eth_estimateGas: quantitySchema,
   eth_feeHistory: z.object({
-    baseFeePerGas: list(quantity),
-    reward: list(list(quantity)).nullish(),
+    baseFeePerGas: listSchema(quantitySchema),
+    reward: listSchema(listSchema(quantitySchema)).nullish(),
   }),
-  eth_gasPrice: quantity,
-  eth_getBalance: quantity,
-  eth_maxPriorityFeePerGas: quantity,
-  eth_getBlockByHash: block,
-  eth_getBlockByNumber: block,
-  eth_getCode: hex,
+  eth_gasPrice: quantitySchema,
+  eth_getBalance: quantitySchema,
+  eth_maxPriorityFeePerGas: quantitySchema,
+  eth_getBlockByHash: blockSchema,
+  eth_getBlockByNumber: blockSchema,
+  eth_getCode: hexSchema,
   // only type checks, since there may be millions of logs: `getBlockLogs` and `readLogsOfRange` check their hex digits
-  eth_getLogs: list(logOf(text)),
-  eth_getTransactionByHash: transaction.nullable(),
-  eth_getTransactionCount: quantity,
+  eth_getLogs: listSchema(logSchema(textSchema)),
+  eth_getTransactionByHash: transactionSchema.nullable(),
+  eth_getTransactionCount: quantitySchema,
   eth_getTransactionReceipt: z
     .object({
-      transactionHash: hex,
-      blockHash: hex,
-      blockNumber: hex,
-      gasUsed: quantity.nullish(),
-      effectiveGasPrice: quantity.nullish(),
-      logs: list(logOf(hex)),
+      transactionHash: hexSchema,
+      blockHash: hexSchema,
+      blockNumber: hexSchema,
+      gasUsed: quantitySchema.nullish(),
+      effectiveGasPrice: quantitySchema.nullish(),
+      logs: listSchema(logSchema(hexSchema)),
     })
     .nullable(),
-  getAccountInfo: z.object({ context, value: account.nullable() }),
-  getBalance: withValue(z.int().nonnegative()),
-  getBlockHeight: number,
-  getBlockTime: number.nullable(),
-  getEpochInfo: z.object({ absoluteSlot: number, blockHeight: number }),
-  getFirstAvailableBlock: number,
-  getGenesisHash: text,
-  getLatestBlockhash: withValue(z.object({ blockhash: base58(32), lastValidBlockHeight: number })),
-  getMinimumBalanceForRentExemption: number,
-  getMultipleAccounts: z.object({ context, value: list(account.nullable()) }),
-  getRecentPrioritizationFees: list(z.object({ prioritizationFee: number })),
-  getSignaturesForAddress: list(z.object({ signature: base58(64), slot: number })),
-  getSignatureStatuses: withValue(list(context.nullable())),
-  getSlot: number,
-  getTokenAccountsByOwner: withValue(
-    list(z.object({ pubkey: text, account: account.pick({ data: true }) })),
+  getAccountInfo: z.object({ context: contextSchema, value: accountSchema.nullable() }),
+  getBalance: objectWithValueSchema(z.int().nonnegative()),
+  getBlockHeight: numberSchema,
+  getBlockTime: numberSchema.nullable(),
+  getEpochInfo: z.object({ absoluteSlot: numberSchema, blockHeight: numberSchema }),
+  getFirstAvailableBlock: numberSchema,
+  getGenesisHash: textSchema,
+  getLatestBlockhash: objectWithValueSchema(
+    z.object({ blockhash: base58Schema(32), lastValidBlockHeight: numberSchema }),
   ),
-  getTokenSupply: withValue(z.object({ decimals: number })),
+  getMinimumBalanceForRentExemption: numberSchema,
+  getMultipleAccounts: z.object({
+    context: contextSchema,
+    value: listSchema(accountSchema.nullable()),
+  }),
+  getRecentPrioritizationFees: listSchema(z.object({ prioritizationFee: numberSchema })),
+  getSignaturesForAddress: listSchema(
+    z.object({ signature: base58Schema(64), slot: numberSchema }),
+  ),
+  getSignatureStatuses: objectWithValueSchema(listSchema(contextSchema.nullable())),
+  getSlot: numberSchema,
+  getTokenAccountsByOwner: objectWithValueSchema(
+    listSchema(z.object({ pubkey: textSchema, account: accountSchema.pick({ data: true }) })),
+  ),
+  getTokenSupply: objectWithValueSchema(z.object({ decimals: numberSchema })),
   getTransaction: z
     .object({
-      slot: number,
+      slot: numberSchema,
       transaction: z.object({
-        signatures: list(text),
-        message: z.object({ accountKeys: list(text) }),
+        signatures: listSchema(textSchema),
+        message: z.object({ accountKeys: listSchema(textSchema) }),
       }),
       meta: z
         .object({
-          innerInstructions: list(z.object({ instructions: list(instruction) })).nullish(),
-          loadedAddresses: z.object({ writable: list(text), readonly: list(text) }).nullish(),
+          innerInstructions: listSchema(
+            z.object({ instructions: listSchema(instructionSchema) }),
+          ).nullish(),
+          loadedAddresses: z
+            .object({ writable: listSchema(textSchema), readonly: listSchema(textSchema) })
+            .nullish(),
         })
         .nullable(),
     })
     .nullable(),
-  simulateTransaction: withValue(z.object({})),
+  simulateTransaction: objectWithValueSchema(z.object({})),
 }
 
 /**
- * Checks the form of a node's answer, if `FORMS` has the method. A later TypeError is therefore a fault of our own code.
+ * Checks the form of a node's answer, if there is a schema for the method. A later TypeError is therefore a fault of our
+ * own code.
  * @returns the answer
  * @throws RpcError transient for an answer of another form than the method's
  */
 export function requireRpcAnswerForm<T>(method: string, answer: unknown): T {
-  if (FORMS[method]?.safeParse(answer).success === false)
+  if (ANSWER_SCHEMA_BY_METHOD[method]?.safeParse(answer).success === false)
     throw transientError(`${method}: the answer has another form`)
   return answer as T
 }

@@ -4,38 +4,42 @@ import { classifyHeads, MIN_BLOCK_TIME_MS, type NodeHead } from './headChoice.js
 
 const NOW = 1_700_000_000_000
 const BEHIND = 3
-const head = (height: number, timeMs: number | null = NOW): NodeHead => ({ height, timeMs })
-const judge = (...heads: (NodeHead | null)[]) =>
+const headAt = (height: number, timeMs: number | null = NOW): NodeHead => ({ height, timeMs })
+const verdictsOf = (...heads: (NodeHead | null)[]) =>
   classifyHeads(heads, { behindBlocks: BEHIND, leastBlockMs: MIN_BLOCK_TIME_MS }, NOW)
 
 describe('the heads of nodes', () => {
   it.each<[what: string, heads: (NodeHead | null)[], verdicts: string[]]>([
-    ['agree', [head(100), head(102)], ['good', 'good']],
+    ['agree', [headAt(100), headAt(102)], ['good', 'good']],
     [
       'lag, by the time of the other’s block',
-      [head(100, NOW - 60_000), head(130)],
+      [headAt(100, NOW - 60_000), headAt(130)],
       ['behind', 'good'],
     ],
-    ['lead without the time for it', [head(100), head(1_000_000)], ['good', 'doubtful']],
-    ['lead with a time to come', [head(100), head(130, NOW + 86_400_000)], ['good', 'doubtful']],
-    ['lead without a time', [head(100), head(130, null)], ['good', 'doubtful']],
-    ['are no numbers', [head(Number.NaN), head(100)], ['doubtful', 'good']],
+    ['lead without the time for it', [headAt(100), headAt(1_000_000)], ['good', 'doubtful']],
+    [
+      'lead with a time to come',
+      [headAt(100), headAt(130, NOW + 86_400_000)],
+      ['good', 'doubtful'],
+    ],
+    ['lead without a time', [headAt(100), headAt(130, null)], ['good', 'doubtful']],
+    ['are no numbers', [headAt(Number.NaN), headAt(100)], ['doubtful', 'good']],
     [
       'are negative or absurd',
-      [head(-5), head(2 ** 60), head(100)],
+      [headAt(-5), headAt(2 ** 60), headAt(100)],
       ['doubtful', 'doubtful', 'good'],
     ],
-    ['are unknown', [null, head(100), head(101)], ['unknown', 'good', 'good']],
-    ['are outvoted', [head(100), head(9_999), head(101)], ['good', 'doubtful', 'good']],
-    ['are outvoted from below', [head(100), head(40), head(101)], ['good', 'behind', 'good']],
-    ['are of one node alone', [head(100)], ['good']],
+    ['are unknown', [null, headAt(100), headAt(101)], ['unknown', 'good', 'good']],
+    ['are outvoted', [headAt(100), headAt(9_999), headAt(101)], ['good', 'doubtful', 'good']],
+    ['are outvoted from below', [headAt(100), headAt(40), headAt(101)], ['good', 'behind', 'good']],
+    ['are of one node alone', [headAt(100)], ['good']],
   ])('that %s', (_, heads, verdicts) => {
-    expect(judge(...heads)).toEqual(verdicts)
+    expect(verdictsOf(...heads)).toEqual(verdicts)
   })
 
   const honest = fc
     .integer({ min: 1_000, max: 1_000 + BEHIND })
-    .map((height) => head(height, NOW - 1_000))
+    .map((height) => headAt(height, NOW - 1_000))
   const lie = fc.record({
     height: fc.oneof(fc.constant(Number.NaN), fc.integer(), fc.maxSafeInteger()),
     timeMs: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 2 * NOW })),
@@ -48,7 +52,7 @@ describe('the heads of nodes', () => {
         fc.array(lie, { maxLength: 3 }),
         (good, lies) => {
           const most = lies.slice(0, good.length - 1)
-          const verdicts = judge(...most, ...good)
+          const verdicts = verdictsOf(...most, ...good)
           expect(verdicts.slice(most.length)).toEqual(good.map(() => 'good'))
         },
       ),
@@ -59,7 +63,7 @@ describe('the heads of nodes', () => {
   it('never let one of two lead further than the time of its block allows', () => {
     fc.assert(
       fc.property(honest, lie, (good, bad) => {
-        const [verdict] = judge(good, bad)
+        const [verdict] = verdictsOf(good, bad)
         if (!(bad.height > good.height)) return
         const isLater = bad.timeMs !== null && bad.timeMs > good.timeMs!
         if (!isLater) expect(verdict).toBe('good')

@@ -6,13 +6,14 @@ export interface NodeHead {
 }
 
 /**
- * How a node's head compares with the height that counts (`classifyHeads`). `behind`, `doubtful`: more than
- * `behindBlocks` lower, or higher. `doubtful` also: not a block number. `unknown`: the node did not answer.
+ * How a node's head compares with the reference height of `classifyHeads`. `behind`: more than `behindBlocks` lower.
+ * `doubtful`: more than `behindBlocks` higher, or not a block number. `unknown`: the node did not answer.
  */
 export type HeadVerdict = 'good' | 'behind' | 'doubtful' | 'unknown'
 
 /** Shortest block time of any public chain, ms. Limits how many blocks one head may be ahead of another. */
 export const MIN_BLOCK_TIME_MS = 100
+
 interface HeadComparisonLimits {
   /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
@@ -26,9 +27,8 @@ interface HeadComparisonLimits {
 const MAX_CLOCK_LEAD_MS = 300_000
 
 /**
- * Compares the heads of several nodes of a chain. With three or more nodes the median counts. With two, the higher head
- * is accepted if its block's timestamp explains the distance. A head that is not a number never makes other nodes count
- * as behind.
+ * Compares the heads of a chain's nodes with a reference height: the median of three or more heads, otherwise as
+ * `referenceHeightOf` says. A head that is not a block number has no influence on the verdicts about other nodes.
  * @param heads null where a node did not answer
  */
 export function classifyHeads(
@@ -38,7 +38,8 @@ export function classifyHeads(
 ): HeadVerdict[] {
   const { behindBlocks } = bounds
   const valid = heads.filter((head): head is NodeHead => head !== null && isHeight(head.height))
-  const reference = valid.length > 2 ? medianOf(valid) : referenceHeightOf(valid, bounds, nowMs)
+  const reference =
+    valid.length > 2 ? medianHeightOf(valid) : referenceHeightOf(valid, bounds, nowMs)
   return heads.map((head) => {
     if (head === null) return 'unknown'
     if (!isHeight(head.height)) return 'doubtful'
@@ -49,33 +50,32 @@ export function classifyHeads(
 
 const isHeight = (height: number): boolean => Number.isSafeInteger(height) && height >= 0
 
-function medianOf(heads: readonly NodeHead[]): number {
+function medianHeightOf(heads: readonly NodeHead[]): number {
   const heights = heads.map(({ height }) => height).sort((a, b) => a - b)
   return heights[Math.floor(heights.length / 2)]!
 }
 
 /**
- * Height with which heads are compared if at most two are valid. Null without a valid head. Of two heads, the higher
- * head counts if it is at most `behindBlocks` ahead, or if its block's timestamp explains the lead. Otherwise the lower
- * head counts.
+ * Reference height if at most two heads are valid: null without a valid head. Of two heads, the higher head if it is at
+ * most `behindBlocks` ahead, or if its block's timestamp explains the lead. Otherwise the lower head.
  */
 function referenceHeightOf(
   heads: readonly NodeHead[],
   { behindBlocks, leastBlockMs }: HeadComparisonLimits,
   nowMs: number,
 ): number | null {
-  const [last, first] = [...heads].sort((a, b) => a.height - b.height)
-  if (!last) return null
-  if (!first) return last.height
-  const isNow = first.timeMs !== null && first.timeMs <= nowMs + MAX_CLOCK_LEAD_MS
-  const lead = first.height - last.height - behindBlocks
-  const isExplained = isNow && first.timeMs! - (last.timeMs ?? 0) >= lead * leastBlockMs
-  return lead <= 0 || isExplained ? first.height : last.height
+  const [lower, higher] = [...heads].sort((a, b) => a.height - b.height)
+  if (!lower) return null
+  if (!higher) return lower.height
+  const isInTime = higher.timeMs !== null && higher.timeMs <= nowMs + MAX_CLOCK_LEAD_MS
+  const lead = higher.height - lower.height - behindBlocks
+  const isExplained = isInTime && higher.timeMs! - (lower.timeMs ?? 0) >= lead * leastBlockMs
+  return lead <= 0 || isExplained ? higher.height : lower.height
 }
 
 /**
- * The greatest height that at least two nodes have reached. Doubtful heads are left out. -Infinity for fewer than two
- * heads.
+ * The greatest height that at least two nodes have reached. Doubtful heads are left out. -Infinity if fewer than two
+ * are left.
  */
 export function sharedHeightOf(
   heads: readonly (NodeHead | null)[],

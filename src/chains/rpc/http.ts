@@ -12,15 +12,15 @@ import '../../ops/addressAttempts.js'
 import { USER_AGENT } from '../../ops/version.js'
 
 /** Largest answer in bytes, compressed and decompressed. */
-const MAX_BYTES = 10 * 2 ** 20
+const MAX_ANSWER_BYTES = 10 * 2 ** 20
 /** zlib's error code for an answer that is too large after decompression. */
 export const ANSWER_TOO_LARGE_ERROR_CODE = 'ERR_BUFFER_TOO_LARGE'
 /**
  * Keep-alive time of an unused connection, ms: longer than the pauses between blocks and between polls, shorter than
  * that of most servers. Node's agent obeys a server that states a shorter time in its `Keep-Alive` header.
  */
-const IDLE_MS = 20_000
-const HEADERS = {
+const KEEP_ALIVE_MS = 20_000
+const REQUEST_HEADERS = {
   'content-type': 'application/json',
   accept: 'application/json',
   'accept-encoding': 'gzip',
@@ -47,10 +47,10 @@ export function createJsonHttpClient(
 ): (body: unknown, limitMs: number) => Promise<JsonHttpAnswer> {
   const { protocol, ...target } = urlToHttpOptions(new URL(url))
   const isTls = protocol === 'https:'
-  const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS })
+  const agent = new (isTls ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: KEEP_ALIVE_MS })
   const open = (bytes: number, isRepeated: boolean): ClientRequest => {
-    const headers = { 'content-length': bytes, ...HEADERS }
-    // a new connection for a repeated request: the server may have closed all that were kept
+    const headers = { 'content-length': bytes, ...REQUEST_HEADERS }
+    // a repeated request uses a new connection, because the server may have closed all kept-alive connections
     const options = { method: 'POST', agent: isRepeated ? false : agent, headers, ...target }
     return isTls ? httpsRequest(options) : httpRequest(options)
   }
@@ -58,7 +58,8 @@ export function createJsonHttpClient(
     const text = Buffer.from(JSON.stringify(body))
     let request: ClientRequest | undefined
     let late: Error | undefined
-    // no AbortSignal per request: its listeners and its timer, which ends after the answer, take a fifth of a small call
+    // no AbortSignal per request: its listeners, and its timer that outlives the answer, take a fifth of a small call's
+    // processor time
     const timer = setTimeout(() => {
       late = new Error(`timed out: no answer within ${limitMs} ms`)
       request?.destroy(late)
@@ -89,14 +90,14 @@ function exchange(
   onStale?: () => Promise<JsonHttpAnswer>,
 ): Promise<JsonHttpAnswer> {
   return new Promise((resolve, reject) => {
-    // after the response's headers, errors are emitted by the response
+    // once the response's headers have arrived, the response emits errors instead of the request
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (onStale && request.reusedSocket && error.code === 'ECONNRESET') resolve(onStale())
       else reject(error)
     })
     request.on('response', (response) => {
       readBody(response)
-        .then((body) => answerOf(response, body))
+        .then((body) => parseAnswer(response, body))
         .then(resolve, reject)
     })
     request.end(text)
@@ -108,7 +109,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > MAX_BYTES)
+    if (bytes > MAX_ANSWER_BYTES)
       throw Object.assign(new Error('the answer is too large'), {
         code: ANSWER_TOO_LARGE_ERROR_CODE,
       })
@@ -120,10 +121,10 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
 
 function decompress(body: Buffer, encoding = 'identity'): Promise<Buffer> | Buffer {
   const isPlain = encoding.trim().toLowerCase() === 'identity' || body.length === 0
-  return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_BYTES })
+  return isPlain ? body : promisify(unzip)(body, { maxOutputLength: MAX_ANSWER_BYTES })
 }
 
-function answerOf(
+function parseAnswer(
   { statusCode: status = 0, statusMessage, headers }: IncomingMessage,
   body: Buffer,
 ): JsonHttpAnswer {

@@ -16,7 +16,7 @@ export interface NodeCounters {
   errors: number
   /** Moving average. Null before the first call. */
   latencyMs: number | null
-  /** Time for which the pool still prefers other nodes. */
+  /** Time until the node's rest ends and its head no longer counts as behind. 0 where both are over. */
   restMs: number
   /** True if the node serves another chain, or an answer was refuted within `REFUTED_MS`. */
   isWrong: boolean
@@ -36,8 +36,8 @@ export interface NodeCallLimits {
 
 /**
  * Parts of the daemon that call nodes, besides the indexer. Each has its own back-offs and call limits, so that no part
- * delays another. `relay` is the relayer. `judge` reads balances to decide payments. The API's requests use `api`
- * (quotes, payments), `refunds`, `status`, `tokens` and `wallets`.
+ * delays another. `relay` is the relayer. `judge` reads balances to decide payments, and a mirror's names from the hub.
+ * The API's requests use `api` (quotes, payments), `refunds`, `status`, `tokens` and `wallets`.
  */
 export type NodeConsumer = 'relay' | 'judge' | 'api' | 'refunds' | 'status' | 'tokens' | 'wallets'
 
@@ -53,8 +53,8 @@ export const NODE_CALL_LIMITS_BY_CONSUMER: Readonly<
   relay: undefined,
   judge: { atOnce: 8, perSecond: 100, waiting: 500 },
   api: STRANGER_CALL_LIMITS,
-  // a request for refunds waits 5 s for a chain (`CHAIN_WAIT_MS` in `refunds.ts`): time to ask another node after one
-  // that hangs
+  // shorter than the 5 s for which a request for refunds waits (`CHAIN_WAIT_MS` in `refunds.ts`), so that another node
+  // can be asked after one that hangs
   refunds: { ...STRANGER_CALL_LIMITS, limitMs: 3_000 },
   // clients poll the status, so a quick error about an unavailable chain is better than a late answer
   status: { ...STRANGER_CALL_LIMITS, limitMs: 3_000 },
@@ -70,7 +70,7 @@ const REST_MAX_MS = 300_000
 const MUTE_MAX_MS = { named: 30_000, unnamed: 5_000 }
 /** Pause before a node of another chain is checked again, ms: a proxy may have mixed up one answer. */
 const WRONG_REST_MS = 30_000
-/** How long a node is asked last after data proved on the chain has refuted its answer, ms. */
+/** How long healthy nodes are preferred to a node after data proved on the chain has refuted its answer, ms. */
 const REFUTED_MS = 600_000
 /** Weight of the newest answer in the moving average of the latency. */
 const LATENCY_WEIGHT = 0.2
@@ -114,7 +114,8 @@ export class RpcNode {
     const counted: RpcCall = (method, params) => this.#count(() => call(method, params))
     this.call = !queue
       ? counted
-      : // async, so that a refused call rejects: a throw would leave the promise of a call made beside it unhandled
+      : // async, so that a refused call rejects. If it threw, the promises of the caller's concurrent calls would be
+        // unhandled
         async <T>(method: string, params: readonly unknown[]) => {
           if (queue.size >= limits.waiting)
             throw new ChainBusyError(`too many questions wait for ${this.host}`)
@@ -126,8 +127,8 @@ export class RpcNode {
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /**
-   * Order of preference: 0 for a healthy node, 1 for a node whose head is behind or whose answer was contradicted, then
-   * nodes with faults by the end of their rest.
+   * Order of preference, lowest first: 0 for a healthy node; 1 for a node whose head is behind, or whose answer was
+   * contradicted or refuted; for a node with faults, the end of its rest.
    */
   rank(nowMs: number): number {
     if (this.#faultsInARow > 0) return Math.max(2, this.#restUntilMs)
@@ -141,14 +142,14 @@ export class RpcNode {
   needsProbe = (nowMs: number): boolean =>
     !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
-  /** Call after an answer: ends the rest, so that the node is preferred again. */
+  /** Call after an answer of the node: ends its rest, and forgets its faults. */
   answered(): void {
     this.#faultsInARow = 0
     this.#restUntilMs = 0
     this.wrong = null
   }
 
-  /** Starts a rest after a fault. Each further fault makes the rest longer. */
+  /** Starts a rest after a fault. Each further fault doubles the rest, unless the node named a pause. */
   rest(error: RpcError, nowMs: number): void {
     // concurrent calls that failed together count as one fault
     if (this.#restUntilMs <= nowMs || this.#faultsInARow === 0) this.#faultsInARow += 1

@@ -44,7 +44,9 @@ export interface RpcPoolOptions<Hash extends string> {
   urls: readonly string[]
   /** Genesis hash that every node must have. Absent: the genesis hash of the first node that answers. */
   genesisHash?: Hash | undefined
-  /** Shortest time of a block, ms. With two nodes, a head that is further ahead than this allows is not accepted. */
+  /**
+   * Shortest time between two blocks, ms. With two nodes, a head that is further ahead than this allows is not accepted.
+   */
   leastBlockMs?: number | undefined
   /** Limit of the calls to each node. Absent: no limit. */
   share?: NodeCallLimits | undefined
@@ -56,23 +58,23 @@ interface RpcNodesOptions<Hash extends string> extends RpcPoolOptions<Hash> {
   connect(url: string, limitMs?: number): RpcCall
   /** Reads the genesis hash, and checks the chain id where the family has one. @throws WrongChainError */
   readGenesis(host: string, call: RpcCall): Promise<Hash>
-  /** Newest block of a node's chain. */
+  /** Reads the newest block that a node reports. */
   headOf(call: RpcCall): Promise<NodeHead>
   /** Number of blocks by which the heads of honest nodes may differ. */
   behindBlocks: number
 }
 
-/** Interval between two comparisons of the nodes' heads. */
-const COMPARE_EVERY_MS = 5_000
+/** Shortest time between two comparisons of the nodes' heads. */
+const HEAD_COMPARISON_INTERVAL_MS = 5_000
 /**
- * How long a node whose head is behind or doubtful is asked last, ms: two of the longest pauses between polls of a quiet
- * chain.
+ * How long healthy nodes are preferred to a node whose head is behind or doubtful, ms: two of the longest pauses between
+ * polls of a quiet chain.
  */
 const BEHIND_MS = 30_000
-/** Time for which a node is asked after all others once two other nodes have contradicted it, ms. */
+/** How long healthy nodes are preferred to a node that two other nodes have contradicted, ms. */
 const OUTVOTED_MS = 60_000
 
-/** State that the pools of the same nodes share: one pool for each consumer. */
+/** State that several pools share: each consumer has a pool of the same nodes. */
 interface SharedPoolState<Hash extends string> {
   genesisHash: Hash | null
   pools: Map<NodeConsumer | 'index', RpcPool<Hash>>
@@ -141,7 +143,7 @@ export class RpcPool<Hash extends string> {
    */
   readonly call: RpcCall = (method, params) => this.onOneNode((call) => call(method, params))
 
-  /** Hash of the first block. @throws ChainUnavailableError, WrongChainError */
+  /** Genesis hash of the chain. @throws ChainUnavailableError, WrongChainError */
   genesisHash(): Promise<Hash> {
     return this.onOneNode(async () => this.#shared.genesisHash!)
   }
@@ -181,7 +183,8 @@ export class RpcPool<Hash extends string> {
    * Runs the work on every node, except nodes that asked to wait, and failing nodes if enough other nodes are left.
    * Nodes whose call fails are left out of the result.
    * @param least minimum number of answers, or the number of configured nodes if that is smaller
-   * @throws ChainUnavailableError when fewer nodes answer; RpcError of fault refused where none answers and two refuse
+   * @throws ChainUnavailableError when fewer nodes answer; RpcError of fault refused where none answers, and two nodes or
+   * the only configured one refuse
    */
   async onEveryNode<T>(work: (call: RpcCall) => Promise<T>, least = 1): Promise<T[]> {
     return (await this.answersOfAll(work, least)).answers
@@ -215,7 +218,7 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Sends a transaction to every node. Resolves at the first acceptance, or with a refusal once all have answered.
+   * Sends a transaction to every node. Resolves at the first acceptance, or with the refusals once all nodes have answered.
    * @param isTaken true if a node's answer is an acceptance
    * @returns only the first acceptance, or else the refusal of each node that answered
    * @throws as `onEveryNode`, when no node answers
@@ -248,8 +251,8 @@ export class RpcPool<Hash extends string> {
    * @param ask gets the first answer of another node, if there is one. `ask` may then request less data, and returns
    * the first answer itself if the node's data are equal
    * @throws NodesDisagreeError; NodesSilentError where one node answered and another is needed; RpcError of fault
-   * refused where two nodes refuse; ChainUnavailableError. The cause is of fault too_much where a smaller question may
-   * help
+   * refused where two nodes, or the only configured one, refuse; ChainUnavailableError. The error's cause is of fault
+   * too_much where a smaller question may help
    */
   async agreed<T>(
     ask: (call: RpcCall, first: T | undefined, host: string) => Promise<T>,
@@ -319,8 +322,8 @@ export class RpcPool<Hash extends string> {
   }
 
   /**
-   * Makes the pool ask the nodes of some hosts last for `REFUTED_MS`: their answers contradict data proved on the
-   * chain.
+   * Call when the answers of some hosts' nodes contradict data proved on the chain. The nodes rest, and then other nodes
+   * are preferred to them for `REFUTED_MS`.
    */
   refute(hosts: ReadonlySet<string>, error: RefutedAnswerError): void {
     for (const node of this.#nodes)
@@ -336,7 +339,10 @@ export class RpcPool<Hash extends string> {
    * blocks. Never throws.
    */
   async checkHeads(): Promise<void> {
-    if (this.#nodes.length < 2 || performance.now() - this.#shared.comparedMs < COMPARE_EVERY_MS)
+    if (
+      this.#nodes.length < 2 ||
+      performance.now() - this.#shared.comparedMs < HEAD_COMPARISON_INTERVAL_MS
+    )
       return
     this.#shared.comparedMs = performance.now()
     const { headOf, behindBlocks, leastBlockMs = MIN_BLOCK_TIME_MS } = this.#options

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { MissingDataError, type RpcError } from './errors.js'
 import { STATUS_AND_REVERT_TABLE, matchesErrorRow, RPC_ERROR_TABLE } from './errorTable.js'
-import { createEvmRpc, createEvmRpcCaller } from './evm.js'
+import { createEvmRpc, createJsonRpcCaller } from './evm.js'
 
 const CHAIN_ID = 31_337
 
@@ -36,7 +36,7 @@ const nodeSaying = ({ method: asked, status = 200, code, text, data }: Said): Pr
   })
 
 async function errorOf(said: Said): Promise<RpcError> {
-  const call = createEvmRpcCaller(await nodeSaying(said))
+  const call = createJsonRpcCaller(await nodeSaying(said))
   return call(said.method ?? 'eth_call', []).then(
     () => Promise.reject(new Error('the node gave a result')),
     (error: RpcError) => error,

@@ -3,11 +3,11 @@ import { ContradictingNodeError, MissingDataError, RefutedAnswerError, RpcError 
 import { type RpcCall, RpcPool } from './nodes.js'
 
 /** Asks a pool of nodes that give these answers, in their order. A node whose answer is an error throws it. */
-const ask = (...answers: unknown[]): Promise<unknown> =>
+const askPool = (...answers: unknown[]): Promise<unknown> =>
   agreedOn(...answers).then(({ answer }) => answer)
 const agreedOn = (...answers: unknown[]) =>
   poolOf(answers.map((answer) => [answer])).agreed((call) => call('eth_call', []), {
-    isProved: answers.includes(REFUTED),
+    isProved: answers.includes(REFUTED_ERROR),
   })
 
 /** Nodes that give these answers to one call after the other, and repeat the last one. */
@@ -27,23 +27,23 @@ const poolOf = (scripts: readonly (readonly unknown[])[]) =>
     },
     headOf: async () => ({ height: 1, timeMs: null }),
   })
-const AWAY = new RpcError('transient', 'away')
-const REFUSED = new RpcError('refused', 'refused')
-const TOO_MUCH = new RpcError('too_much', 'too much')
+const AWAY_ERROR = new RpcError('transient', 'away')
+const REFUSED_ERROR = new RpcError('refused', 'refused')
+const TOO_MUCH_ERROR = new RpcError('too_much', 'too much')
 
-const REFUTED = new RefutedAnswerError('the logs do not make the record')
-const MUTED = new RpcError('rate_limited', 'HTTP 429', 5_000)
+const REFUTED_ERROR = new RefutedAnswerError('the logs do not make the record')
+const RATE_LIMIT_ERROR = new RpcError('rate_limited', 'HTTP 429', 5_000)
 
 it.each([
   ['of the only node', [1], 1, 1],
   ['of two that agree', [{ a: [1n] }, { a: [1n] }], { a: [1n] }, 2],
   ['of two of three, wherever the third is', [2, 1, 1], 1, 2],
   ['of two of three, the first among them', [1, 2, 1], 1, 2],
-  ['of two of three, where the first is away', [AWAY, 1, 1], 1, 2],
-  ['of two of three, where the second asked to wait', [1, MUTED, 1], 1, 2],
-  ['of two, where the first of three refuses the question', [REFUSED, null, null], null, 2],
-  ['of two of three, where it is too much for the first', [TOO_MUCH, 1, 1], 1, 2],
-  ['of the other one, where the chain refutes the first', [REFUTED, 1], 1, 1],
+  ['of two of three, where the first is away', [AWAY_ERROR, 1, 1], 1, 2],
+  ['of two of three, where the second asked to wait', [1, RATE_LIMIT_ERROR, 1], 1, 2],
+  ['of two, where the first of three refuses the question', [REFUSED_ERROR, null, null], null, 2],
+  ['of two of three, where it is too much for the first', [TOO_MUCH_ERROR, 1, 1], 1, 2],
+  ['of the other one, where the chain refutes the first', [REFUTED_ERROR, 1], 1, 1],
 ])('the answer %s is accepted, with the number of nodes', async (_, answers, answer, nodes) => {
   expect(await agreedOn(...answers)).toMatchObject({ answer, nodes })
 })
@@ -52,16 +52,19 @@ it.each([
   [
     'of two',
     [
-      [AWAY, TOO_MUCH, 2],
-      [AWAY, 1],
+      [AWAY_ERROR, TOO_MUCH_ERROR, 2],
+      [AWAY_ERROR, 1],
     ],
   ],
-  ['of three, beside one that asked to wait', [[AWAY, TOO_MUCH, 2], [AWAY, 1], [MUTED]]],
+  [
+    'of three, beside one that asked to wait',
+    [[AWAY_ERROR, TOO_MUCH_ERROR, 2], [AWAY_ERROR, 1], [RATE_LIMIT_ERROR]],
+  ],
   [
     'of two, that gives two different ones',
     [
-      [AWAY, TOO_MUCH, 2, 2],
-      [AWAY, 1, 2],
+      [AWAY_ERROR, TOO_MUCH_ERROR, 2, 2],
+      [AWAY_ERROR, 1, 2],
     ],
   ],
 ])('a node %s that is asked several times has one vote', async (_, scripts) => {
@@ -72,8 +75,8 @@ it.each([
 
 it('a node that is asked again for less still has one vote, beside another that confirms the smaller answer', async () => {
   const pool = poolOf([
-    [TOO_MUCH, 'first'],
-    [AWAY, 'first'],
+    [TOO_MUCH_ERROR, 'first'],
+    [AWAY_ERROR, 'first'],
   ])
   const agreed = await pool.agreed((call) => call('eth_getLogs', []))
   expect(agreed).toMatchObject({ answer: 'first', nodes: 2 })
@@ -100,17 +103,17 @@ it.each([
 })
 
 it.each([
-  ['is away', AWAY],
-  ['asked to wait', MUTED],
+  ['is away', AWAY_ERROR],
+  ['asked to wait', RATE_LIMIT_ERROR],
   ['does not have the item', new MissingDataError('not there')],
-  ['refuses the question', REFUSED],
+  ['refuses the question', REFUSED_ERROR],
 ])('one answer is not enough beside a node that %s, before it or after it', async (_, silent) => {
   for (const answers of [
     [1, silent],
     [silent, 1],
     [silent, 1, silent],
   ])
-    await expect(ask(...answers)).rejects.toMatchObject({
+    await expect(askPool(...answers)).rejects.toMatchObject({
       name: 'NodesSilentError',
       message: expect.stringMatching(/only \S+ answers, and two nodes have to: .*did not$/),
     })
@@ -121,9 +124,9 @@ it('a node with another item counts as contradicting, not as silent', async () =
   for (const answers of [
     [1, other],
     [other, 1],
-    [other, 1, AWAY],
+    [other, 1, AWAY_ERROR],
   ])
-    await expect(ask(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
+    await expect(askPool(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
 })
 
 it('answers of nodes that contradict each other are refused, and the error names the nodes', async () => {
@@ -131,33 +134,35 @@ it('answers of nodes that contradict each other are refused, and the error names
     [1, 2],
     [1, null],
     [1, 2, 3],
-    [1, 2, AWAY],
-    [1, 2, REFUTED],
+    [1, 2, AWAY_ERROR],
+    [1, 2, REFUTED_ERROR],
   ])
-    await expect(ask(...answers)).rejects.toThrow(/contradict each other \(0\.0\.0\.0, 0\.0\.0\.1/)
+    await expect(askPool(...answers)).rejects.toThrow(
+      /contradict each other \(0\.0\.0\.0, 0\.0\.0\.1/,
+    )
 })
 
 it('beside a node that the chain refutes, one answer is enough only if no other node is silent', async () => {
   for (const answers of [
-    [REFUTED, 1, AWAY],
-    [REFUTED, 1, MUTED],
-    [1, REFUTED, AWAY],
+    [REFUTED_ERROR, 1, AWAY_ERROR],
+    [REFUTED_ERROR, 1, RATE_LIMIT_ERROR],
+    [1, REFUTED_ERROR, AWAY_ERROR],
   ])
-    await expect(ask(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
+    await expect(askPool(...answers)).rejects.toMatchObject({ name: 'NodesDisagreeError' })
 })
 
 it('a question that is too much for one of two nodes fails with that cause, and names the node', async () => {
   for (const answers of [
-    [TOO_MUCH, 1],
-    [1, TOO_MUCH],
-    [TOO_MUCH, AWAY],
-    [1, TOO_MUCH, 2],
+    [TOO_MUCH_ERROR, 1],
+    [1, TOO_MUCH_ERROR],
+    [TOO_MUCH_ERROR, AWAY_ERROR],
+    [1, TOO_MUCH_ERROR, 2],
   ])
-    await expect(ask(...answers)).rejects.toMatchObject({ cause: TOO_MUCH })
+    await expect(askPool(...answers)).rejects.toMatchObject({ cause: TOO_MUCH_ERROR })
 })
 
 it('an error names the node for which the question is too much', async () => {
-  await expect(ask(1, TOO_MUCH)).rejects.toMatchObject({
+  await expect(askPool(1, TOO_MUCH_ERROR)).rejects.toMatchObject({
     name: 'NodesSilentError',
     message: expect.stringContaining('0.0.0.1 (too much) did not'),
   })
@@ -165,16 +170,16 @@ it('an error names the node for which the question is too much', async () => {
 
 it('the error names a missing item rather than an unavailable node', async () => {
   const lacking = new MissingDataError('not there')
-  await expect(ask(lacking, AWAY)).rejects.toMatchObject({ cause: lacking })
+  await expect(askPool(lacking, AWAY_ERROR)).rejects.toMatchObject({ cause: lacking })
 })
 
 it('two refusals are a refusal, one is not, and without any answer the chain is unavailable', async () => {
-  await expect(ask(REFUSED, REFUSED)).rejects.toBe(REFUSED)
-  await expect(ask(REFUSED, AWAY)).rejects.toThrow('no RPC URL answers')
-  await expect(ask(AWAY, AWAY)).rejects.toThrow('no RPC URL answers (away)')
+  await expect(askPool(REFUSED_ERROR, REFUSED_ERROR)).rejects.toBe(REFUSED_ERROR)
+  await expect(askPool(REFUSED_ERROR, AWAY_ERROR)).rejects.toThrow('no RPC URL answers')
+  await expect(askPool(AWAY_ERROR, AWAY_ERROR)).rejects.toThrow('no RPC URL answers (away)')
 })
 
 it('an error of our own decoder propagates, and is not a fault of the node', async () => {
   const bug = new TypeError("Cannot read properties of undefined (reading 'length')")
-  await expect(ask(bug, 1, 1)).rejects.toBe(bug)
+  await expect(askPool(bug, 1, 1)).rejects.toBe(bug)
 })

@@ -7,7 +7,7 @@ import { type RpcCall, RpcPool } from './nodes.js'
 
 const MINUTE_MS = 60_000
 /** Longest time from a node's return until the first step that has both answers. */
-const GOES_ON_MS = 10_000
+const MAX_RECOVERY_MS = 10_000
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+const pauseFor = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Kinds of outages. */
 const OUTAGES: Record<string, () => Promise<never>> = {
@@ -24,7 +24,7 @@ const OUTAGES: Record<string, () => Promise<never>> = {
     throw transientError('HTTP 502')
   },
   'hangs until the time limit of a light question': async () => {
-    await wait(3_000)
+    await pauseFor(3_000)
     throw transientError('timed out')
   },
   'is rate limited without a time': async () => {
@@ -58,12 +58,12 @@ async function recover(outage: () => Promise<never>, returnsMs: number) {
       const { nodes } = await pool.agreed((call) => call('eth_call', []))
       return { nodes, atMs: elapsedMs(), askedMs }
     } catch {
-      await wait(backoffPauseMs(failures, BACKOFF_PAUSES_MS.step))
+      await pauseFor(backoffPauseMs(failures, BACKOFF_PAUSES_MS.step))
     }
   }
 }
 
-async function timed<T>(work: Promise<T>, ms: number): Promise<T> {
+async function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
   await vi.advanceTimersByTimeAsync(ms)
   return work
 }
@@ -73,16 +73,16 @@ describe.each(Object.entries(OUTAGES))('a node that %s', (_, outage) => {
     'for %i ms is asked soon after its return, where a second answer is needed',
     async (returnsMs) => {
       const work = recover(outage, returnsMs)
-      const { nodes, atMs } = await timed(work, returnsMs + MINUTE_MS)
+      const { nodes, atMs } = await withTimeLimit(work, returnsMs + MINUTE_MS)
       expect(nodes).toBe(2)
       expect(atMs).toBeGreaterThanOrEqual(returnsMs)
-      expect(atMs - returnsMs).toBeLessThan(GOES_ON_MS)
+      expect(atMs - returnsMs).toBeLessThan(MAX_RECOVERY_MS)
     },
   )
 
   it('is not asked continuously meanwhile', async () => {
     const work = recover(outage, 10 * MINUTE_MS)
-    const { askedMs } = await timed(work, 11 * MINUTE_MS)
+    const { askedMs } = await withTimeLimit(work, 11 * MINUTE_MS)
     const perMinute = askedMs.length / 10
     expect(perMinute).toBeLessThan(13)
   })
@@ -92,9 +92,9 @@ it('a node that asked to wait is asked only after that time, though a second ans
   const work = recover(async () => {
     throw new RpcError('rate_limited', 'HTTP 429', 20_000)
   }, 10 * MINUTE_MS)
-  const { nodes, atMs, askedMs } = await timed(work, 11 * MINUTE_MS)
+  const { nodes, atMs, askedMs } = await withTimeLimit(work, 11 * MINUTE_MS)
   expect(nodes).toBe(2)
-  expect(atMs - 10 * MINUTE_MS).toBeLessThan(20_000 + GOES_ON_MS)
+  expect(atMs - 10 * MINUTE_MS).toBeLessThan(20_000 + MAX_RECOVERY_MS)
   const pauses = askedMs.flatMap((ms, i) =>
     i > 0 && ms < 10 * MINUTE_MS ? [ms - askedMs[i - 1]!] : [],
   )

@@ -10,7 +10,7 @@ interface AnswerCacheOptions<T, A extends readonly unknown[] = []> {
   forMs: (answer: T) => number
   /** Maximum number of cached answers. A further answer replaces the least recently used one. */
   most: number
-  /** Cache key of a call. Default: all arguments. */
+  /** Cache key of a call. Default: all arguments, joined. */
   keyOf?: (...of: A) => string
 }
 

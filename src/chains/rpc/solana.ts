@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
 import type { RpcFault } from './errors.js'
-import { createEvmRpcCaller } from './evm.js'
+import { createJsonRpcCaller } from './evm.js'
 import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
 /** Commitment level of a block (`confirmed`: two thirds of the stake voted for it; `finalized`: irreversible). */
@@ -12,7 +12,7 @@ export type Commitment = 'confirmed' | 'finalized'
 export type SolanaRpc = RpcNodes
 
 const TIMEOUT_MS = 20_000
-/** Timeout of `LIGHT_METHODS`, ms: a hanging node is noticed soon. */
+/** Timeout of `LIGHT_METHODS`, ms. Short, so that a hanging node is noticed soon. */
 const LIGHT_TIMEOUT_MS = 3_000
 /** Methods that a healthy node answers from memory. */
 const LIGHT_METHODS: ReadonlySet<string> = new Set([
@@ -24,7 +24,7 @@ const LIGHT_METHODS: ReadonlySet<string> = new Set([
 ])
 /** Number of slots by which the heads of honest nodes may differ: 20 s. Slots are shorter than other chains' blocks. */
 const BEHIND_SLOTS = 50
-/** Maximum number of concurrent calls to a node, besides `LIGHT_METHODS`: callers may request hundreds at once. */
+/** Maximum number of concurrent calls to a node, besides `LIGHT_METHODS`. Callers may start hundreds together. */
 const MAX_CONCURRENT_CALLS = 16
 
 export function createSolanaRpc(
@@ -69,7 +69,7 @@ const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
  */
 export function createSolanaRpcCaller(url: string, limitMs = TIMEOUT_MS): RpcCall {
   const queue = new PQueue({ concurrency: MAX_CONCURRENT_CALLS })
-  const call = createEvmRpcCaller(url, {
+  const call = createJsonRpcCaller(url, {
     timeoutOf: (method) =>
       Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
     faults: FAULTS_BY_CODE,

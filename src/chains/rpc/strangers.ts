@@ -2,14 +2,14 @@ import type { ChainTx, MinedTx, PaymentTx } from '../chain.js'
 import { MissingDataError } from './errors.js'
 import { fallbackIfNoQuorum, type RpcCall, type RpcNodes } from './nodes.js'
 
-/** How long the state of an unknown transaction is cached, ms. Short, since the transaction may be on its way. */
+/** How long the state `unknown` is cached, ms. Short, since the transaction may be on its way to the nodes. */
 const UNKNOWN_STATE_MS = 2_000
 /** How long the state of a known transaction is cached while it is not final, ms. */
 const OPEN_STATE_MS = 1_000
 /** How long a final state is cached, ms. Not for ever, since an operator's rewind may change it. */
 const FINAL_STATE_MS = 60_000
 
-/** Lifetimes of entries in the cache of transaction states, and the cache's size. */
+/** Lifetimes (ms) of cached transaction states, and the cache's size. */
 export const TX_STATE_CACHE_OPTIONS = {
   forMs(seen: ChainTx | PaymentTx): number {
     if (seen.state === 'unknown') return UNKNOWN_STATE_MS
@@ -54,5 +54,5 @@ export async function readTxByTwoNodes<T extends ChainTx | PaymentTx>(
   return seen.isOurs ? fallbackIfNoQuorum(agreed, { ...seen, isConfirmed: false }) : agreed
 }
 
-/** Lifetime of entries in the caches of balances and of tokens' units, and the size of each. */
+/** Lifetime (ms) of cached balances and token units, and the size of each of these caches. */
 export const TOKEN_CACHE_OPTIONS = { forMs: () => 3_000, most: 10_000 }

@@ -6,10 +6,10 @@ const RECONNECT_PAUSE_MS = 2_000
 /** Interval of pings, which show that a quiet connection is alive. A missing answer ends the connection. */
 const PING_MS = 30_000
 /** Largest message, bytes. */
-const MAX_BYTES = 2 ** 20
+const MAX_MESSAGE_BYTES = 2 ** 20
 
 interface SubscriptionOptions {
-  /** WebSocket URLs, one for each attempt in turn. */
+  /** WebSocket URLs. Each connection attempt uses the next one. */
   urls: readonly string[]
   /** JSON-RPC requests that subscribe. */
   requests: readonly { method: string; params: readonly unknown[] }[]
@@ -52,7 +52,7 @@ async function holdSubscription(
 ): Promise<void> {
   const { WebSocket } = await import('ws')
   const headers = { 'user-agent': USER_AGENT }
-  const limits = { handshakeTimeout: PING_MS, maxPayload: MAX_BYTES }
+  const limits = { handshakeTimeout: PING_MS, maxPayload: MAX_MESSAGE_BYTES }
   const socket = new WebSocket(url, { headers, ...limits })
   let isAlive = true
   const pings = setInterval(() => {

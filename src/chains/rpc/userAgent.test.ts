@@ -3,19 +3,19 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { bodyOf, serveInTest } from '../../../test/support/httpServer.js'
 import { SERVICE_VERSION } from '../../ops/version.js'
-import { createEvmRpcCaller } from './evm.js'
+import { createJsonRpcCaller } from './evm.js'
 import { createSolanaRpcCaller } from './solana.js'
 import { subscribeToNode } from './subscriptions.js'
 
-const NAMED = `clusterd/${SERVICE_VERSION}`
+const EXPECTED_USER_AGENT = `clusterd/${SERVICE_VERSION}`
 
 it.each([
-  ['EVM', (url: string) => createEvmRpcCaller(url)('eth_blockNumber', [])],
+  ['EVM', (url: string) => createJsonRpcCaller(url)('eth_blockNumber', [])],
   ['Solana', (url: string) => createSolanaRpcCaller(url, 5_000)('getGenesisHash', [])],
 ])('a node of %s that refuses requests without a User-Agent gets ours', async (_, call) => {
   const url = await serveInTest(async (request, response) => {
     const { id } = JSON.parse(await bodyOf(request)) as { id: number }
-    const isNamed = request.headers['user-agent'] === NAMED
+    const isNamed = request.headers['user-agent'] === EXPECTED_USER_AGENT
     if (isNamed) response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
     else response.writeHead(403).end('error code: 1010')
   })
@@ -44,5 +44,5 @@ it('a WebSocket server gets the User-Agent too', async () => {
     stop()
     server.close()
   })
-  expect((await upgrade).headers['user-agent']).toBe(NAMED)
+  expect((await upgrade).headers['user-agent']).toBe(EXPECTED_USER_AGENT)
 })

@@ -37,9 +37,9 @@ export function initializeRegistrarInstruction(
   })
 }
 
-type Authorities = Pick<RegistrarInitialSettings, 'relay' | 'treasury'>
+type ChangeableAuthorities = Pick<RegistrarInitialSettings, 'relay' | 'treasury'>
 
-const authorityArguments = ({ relay, treasury }: Authorities) => ({
+const authorityArguments = ({ relay, treasury }: ChangeableAuthorities) => ({
   relay_authority: relay,
   treasury_authority: treasury,
 })
@@ -48,9 +48,11 @@ const authorityArguments = ({ relay, treasury }: Authorities) => ({
 export const setAuthoritiesInstruction = (
   registrar: RegistrarClient,
   admin: PublicKey,
-  named: Authorities,
+  authorities: ChangeableAuthorities,
 ): TransactionInstruction =>
-  registrar.instruction('set_authorities', authorityArguments(named), { admin_authority: admin })
+  registrar.instruction('set_authorities', authorityArguments(authorities), {
+    admin_authority: admin,
+  })
 
 /**
  * Instruction that proposes a new admin authority, which accepts by `acceptAdminInstruction`. The present admin

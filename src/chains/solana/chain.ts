@@ -16,8 +16,8 @@ import { readTokenBalance } from './tokens.js'
 const CHAIN_TEXT = `chain "${SOLANA.label}"`
 /** Number of confirmations, as nodes count them, with which a transaction is final. */
 const FINAL_CONFIRMATIONS = 32
-/** Maximum number of names in one quote. Each has its own transaction and account, which take time to derive. */
-const MAX_NAMES = 25
+/** Maximum number of names in one quote. Each name has its own transaction and account, which take time to derive. */
+const MAX_NAMES_PER_QUOTE = 25
 
 /** A network's Solana cluster, and the registrar program on it. */
 export type SolanaChain = ReturnType<typeof createSolanaChain>
@@ -59,7 +59,7 @@ export function createSolanaChain(options: Omit<SolanaQuoterOptions, 'registrar'
     publicRpcUrls: [],
     contract: config.programId,
     chainId: null,
-    maxNames: MAX_NAMES,
+    maxNames: MAX_NAMES_PER_QUOTE,
     // the registrar program stores bids in 128 bits
     maxAmountWei: 2n ** QUOTE_AMOUNT_BITS - 1n,
     refunds: createRefundPort(rpc.forUse('refunds'), registrar),

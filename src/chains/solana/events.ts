@@ -78,7 +78,7 @@ export const transactionWithoutEvents = (isOurs = false): DecodedTransaction => 
 const EVENT_TAG = Buffer.from('e445a52e51cb9a1d', 'hex')
 /** Maximum length of an event in base58, checked before decoding because the time of decoding grows quadratically. */
 const EVENT_MAX_CHARS = 360
-const UNKNOWN_MAX_CHARS = 120
+const UNKNOWN_EVENT_MAX_CHARS = 120
 
 /**
  * Decodes the registrar's events. Each event is the data of an inner call of the program to itself. Nodes never
@@ -107,8 +107,8 @@ export function decodeTransaction(
 }
 
 /**
- * Name and fields of an event, with public keys as buffers of 32 bytes. Null for data that is not an event, or is too
- * short.
+ * Name and fields of an event, with public keys as buffers of 32 bytes. Null for data that is not an event of the IDL,
+ * or is too short.
  */
 function readEvent(data: Buffer): { name: string; fields: Record<string, unknown> } | null {
   try {
@@ -124,7 +124,7 @@ function readEvent(data: Buffer): { name: string; fields: Record<string, unknown
   }
 }
 
-const OUTCOME_EVENTS: Readonly<Record<string, Omit<PaymentOutcomeEvent, 'sequence'>>> = {
+const OUTCOME_BY_EVENT_NAME: Readonly<Record<string, Omit<PaymentOutcomeEvent, 'sequence'>>> = {
   PaymentSettled: { of: 'name', outcome: 'released' },
   PaymentRefunded: { of: 'name', outcome: 'refused' },
   PaymentReclaimed: { of: 'name', outcome: 'reclaimed' },
@@ -133,15 +133,15 @@ const OUTCOME_EVENTS: Readonly<Record<string, Omit<PaymentOutcomeEvent, 'sequenc
   CommunityReclaimed: { of: 'communityName', outcome: 'reclaimed' },
 }
 /**
- * Event: the money of a refused or released payment for a community name was withdrawn. Ignored, since it changes no
- * outcome.
+ * Name of the event that reports the withdrawal of a refused or released payment for a community name. Ignored, since the
+ * payment's outcome does not change.
  */
 const COLLECTED_EVENT = 'CommunityCollected'
 
 function addEvent(data: Buffer, facts: DecodedTransaction): void {
   const { name = '', fields } = readEvent(data) ?? {}
   const { sequence, token } = (fields ?? {}) as { sequence: bigint; token?: Buffer }
-  const end = OUTCOME_EVENTS[name]
+  const end = OUTCOME_BY_EVENT_NAME[name]
   if (name === 'RegistrationPaid') facts.payments.push(fields as object as HubNamePayment)
   else if (name === 'CommunityPaid')
     facts.communityPayments.push({
@@ -150,5 +150,5 @@ function addEvent(data: Buffer, facts: DecodedTransaction): void {
     })
   else if (end) facts.ends.push({ ...end, sequence })
   else if (name !== COLLECTED_EVENT)
-    facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_MAX_CHARS))
+    facts.unknown.push(data.toString('base64').slice(0, UNKNOWN_EVENT_MAX_CHARS))
 }

@@ -28,7 +28,7 @@ type OpenPaymentAccount = (PaymentAccount & { state: 'held' }) | CommunityPaymen
 
 /**
  * Reads the accounts of payments, for names on the hub and for community names, in the order of `payments`. Null for a
- * payment whose money was paid out, even if a later payment uses its account.
+ * payment whose money was paid out, even if a later payment has an account at the same address.
  * @throws RpcError transient for a node that has not reached `minSlot`
  */
 export async function readOpenPayments(
@@ -56,7 +56,7 @@ export async function readOpenPayments(
   })
 }
 
-/** Offset of the time, an i64, in the clock account: it follows slot, epoch start, epoch and leader epoch. */
+/** Offset in bytes of the Unix time (i64) in the clock account, after slot, epoch start, epoch and leader epoch. */
 const CLOCK_TIME_OFFSET = 32
 
 export const createRefundPort = (rpc: SolanaRpc, registrar: RegistrarClient): RefundPort => ({

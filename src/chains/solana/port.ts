@@ -1,6 +1,6 @@
 import type { RegistrationQuote } from '../chain.js'
 
-/** Transactions of a registration on Solana, one per name. Amounts are in lamports. */
+/** Transactions of a registration on Solana, one per name. All amounts but `amountWei` are in lamports. */
 export interface SolanaQuote extends RegistrationQuote {
   gasToken: { symbol: 'SOL'; decimals: 'lamports' }
   /** Unsigned transactions in the order of the names: serialized in base64, and in the form of `Transaction.toJSON`. */

@@ -14,28 +14,28 @@ import { createRegistrarClient } from './registrar.js'
  * such transactions.
  */
 
-const NAMES = 100
-const key = () => Keypair.generate().publicKey.toBase58()
-const blockhash = key()
+const NAME_COUNT = 100
+const newAddress = () => Keypair.generate().publicKey.toBase58()
+const blockhash = newAddress()
 
-const nodes = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
+const nodesWith = (answers: Readonly<Record<string, unknown>>): RpcNodes => {
   const call: RpcCall = async <T>(method: string, params: readonly unknown[]) => {
     const answer = answers[method]
     return requireRpcAnswerForm<T>(method, typeof answer === 'function' ? answer(params) : answer)
   }
   const onOneNode = <T>(work: (one: RpcCall) => Promise<T>) => work(call)
-  const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => key() }
+  const pool = { call, onOneNode, quorum: onOneNode, genesisHash: async () => newAddress() }
   return pool as unknown as RpcNodes
 }
 
 /** Answer to both `decimals` and `latestRoundData`: 8 decimals and a price of 8. */
-const PRICE = encodeAbiParameters(
+const PRICE_ANSWER = encodeAbiParameters(
   ['uint256', 'int256', 'uint256', 'uint256', 'uint256'].map((type) => ({ type })),
   [8n, 8n, 0n, BigInt(Math.floor(Date.now() / 1_000)), 0n],
 )
 
-const registrar = createRegistrarClient(key())
-const feeds = {
+const registrar = createRegistrarClient(newAddress())
+const priceFeeds = {
   ethUsd: '0x01',
   solUsd: '0x02',
   maxMovePercent: 10,
@@ -43,14 +43,16 @@ const feeds = {
 }
 const quoterAt = (recent: string, gasPrice = '0x1') =>
   createSolanaQuoter({
-    config: { feeds } as unknown as SolanaConfig,
+    config: { feeds: priceFeeds } as unknown as SolanaConfig,
     network: 'mainnet',
     registrar,
     quoteKey: Buffer.alloc(32, 1),
-    rpc: nodes({ getLatestBlockhash: { value: { blockhash: recent, lastValidBlockHeight: 1 } } }),
-    hub: nodes({ eth_call: PRICE, eth_gasPrice: gasPrice }),
+    rpc: nodesWith({
+      getLatestBlockhash: { value: { blockhash: recent, lastValidBlockHeight: 1 } },
+    }),
+    hub: nodesWith({ eth_call: PRICE_ANSWER, eth_gasPrice: gasPrice }),
   })
-const names = Array.from({ length: NAMES }, (_, i) => ({
+const names = Array.from({ length: NAME_COUNT }, (_, i) => ({
   name: `name-${i}`,
   amountWei: 10n ** 16n + BigInt(i),
 }))
@@ -60,14 +62,14 @@ it('adds the gas of a delivery with its margin to each name', async () => {
   const { bridgeFee } = await quoterAt(
     blockhash,
     gasPrice,
-  )({ sender: key(), names: names.slice(0, 2), referral: null })
+  )({ sender: newAddress(), names: names.slice(0, 2), referral: null })
   // 150,000 gas at 10 gwei and a quarter more, with SOL as dear as ETH
   expect(bridgeFee).toBe(2n * 1_875_000n)
 })
 
 it('of 100 names lets other requests run in between, and each transaction is right, for two senders at once', async () => {
   const quote = quoterAt(blockhash)
-  const senders = [key(), key()]
+  const senders = [newAddress(), newAddress()]
   const asked = Promise.all(senders.map((sender) => quote({ sender, names, referral: null })))
   let turns = 0
   let isOver = false
@@ -75,7 +77,7 @@ it('of 100 names lets other requests run in between, and each transaction is rig
     isOver = true
   })
   for (; !isOver; turns++) await setImmediate()
-  expect(turns).toBeGreaterThan(NAMES / 10)
+  expect(turns).toBeGreaterThan(NAME_COUNT / 10)
   const accounts = new Set<string>()
   for (const [of, { transactions }] of (await asked).entries())
     for (const { base64, json: asJson } of transactions) {
@@ -95,20 +97,20 @@ it('of 100 names lets other requests run in between, and each transaction is rig
       expect(json.instructions[0]!.keys[3]!.pubkey).toBe(account)
       accounts.add(account)
     }
-  expect(accounts.size).toBe(senders.length * NAMES)
+  expect(accounts.size).toBe(senders.length * NAME_COUNT)
 })
 
 it.each(['', 'no hash', '1'.repeat(31), '2'.repeat(50)])(
   'fails with an invalid blockhash: "%s"',
   async (odd) => {
-    await expect(quoterAt(odd)({ sender: key(), names, referral: null })).rejects.toThrow(
+    await expect(quoterAt(odd)({ sender: newAddress(), names, referral: null })).rejects.toThrow(
       'getLatestBlockhash: the answer has another form',
     )
   },
 )
 
 describe('an unsigned transaction', () => {
-  const keys = Array.from({ length: 6 }, () => new PublicKey(key()))
+  const keys = Array.from({ length: 6 }, () => new PublicKey(newAddress()))
   const account = fc.record({
     pubkey: fc.constantFrom(...keys),
     isSigner: fc.boolean(),

@@ -30,7 +30,7 @@ import type { RegistrarClient } from './registrar.js'
 export const HUB_DELIVERY_GAS = 150_000n
 /** How long a quote can be paid, seconds. */
 const QUOTE_LIFETIME_S = 600
-/** How long a blockhash is cached, ms. It is valid for a minute at least. */
+/** How long a blockhash is cached, ms. A blockhash is valid for a minute at least. */
 const BLOCKHASH_CACHE_MS = 2_000
 /** Names quoted before the process serves other requests: two names take about a millisecond. */
 const NAMES_PER_TURN = 2
@@ -50,8 +50,8 @@ export interface SolanaQuoterOptions {
 /**
  * Creates a quoter of registrations on Solana. For each name it builds a transaction that pays the bid and the delivery
  * on the hub in SOL. Nothing is stored: a quote's id is the HMAC of its terms.
- * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or the chain is
- * unavailable
+ * @returns a function that throws AmountError; ChainUnavailableError when the hub, a price or Solana is unavailable;
+ * RpcError
  */
 export function createSolanaQuoter(
   options: SolanaQuoterOptions,
@@ -124,9 +124,9 @@ export function createSolanaQuoter(
 const NO_REFERRAL = new Uint8Array(32)
 
 /**
- * A legacy transaction without signatures, in base64. It is cut out of a message of version 0, which the library
- * compiles in a quarter of the time that a legacy message takes: a byte for the version, the legacy message, and a byte
- * for the number of lookup tables.
+ * Encodes a legacy transaction without signatures, in base64. A message of version 0 is a version byte, the legacy
+ * message, and the number of lookup tables (a zero byte). The library compiles it in a quarter of the time of a legacy
+ * message, so the legacy message is cut out of it.
  * @throws RangeError if the transaction is larger than a packet of the network
  */
 export function encodeUnsignedTransaction(

@@ -10,7 +10,7 @@ import {
 } from './rates.js'
 
 const NOW_S = 1_800_000_000
-const feeds = {
+const priceFeeds = {
   ethUsd: `0x${'0e'.repeat(20)}`,
   solUsd: `0x${'05'.repeat(20)}`,
   maxAgeSeconds: { solUsd: 600, ethUsd: 600 },
@@ -18,7 +18,7 @@ const feeds = {
 } as const
 /** Time after which cached answers have expired, ms. */
 const EXPIRED_MS = 3_000
-const DECIMALS = toFunctionSelector('decimals()')
+const DECIMALS_SELECTOR = toFunctionSelector('decimals()')
 
 const GWEI = 10n ** 9n
 
@@ -28,8 +28,9 @@ const nodeOf =
   async <T>(method: string, [tx]: readonly unknown[]) => {
     if (method === 'eth_gasPrice') return `0x${gasWei().toString(16)}` as T
     const { to, data } = tx as { to: string; data: string }
-    if (data.startsWith(DECIMALS)) return encodeAbiParameters([{ type: 'uint8' }], [8]) as T
-    const price = BigInt(to === feeds.solUsd ? solUsd : 3_000) * 10n ** 8n
+    if (data.startsWith(DECIMALS_SELECTOR))
+      return encodeAbiParameters([{ type: 'uint8' }], [8]) as T
+    const price = BigInt(to === priceFeeds.solUsd ? solUsd : 3_000) * 10n ** 8n
     const words = [1n, price, BigInt(NOW_S), BigInt(NOW_S), 1n]
     return encodeAbiParameters(
       words.map(() => ({ type: 'uint256' })),
@@ -56,14 +57,18 @@ describe('a price', () => {
     { name: 'another node shows about the same', others: [nodeOf(155)] },
     { name: 'there is no other node', others: [] },
   ])('is taken where $name', async ({ others }) => {
-    const rates = createHubPriceReader(hubOf(nodeOf(150), ...others), feeds, () => NOW_S * 1_000)
+    const rates = createHubPriceReader(
+      hubOf(nodeOf(150), ...others),
+      priceFeeds,
+      () => NOW_S * 1_000,
+    )
     expect(await rates()).toMatchObject({ solUsd: { answer: 150n * 10n ** 8n } })
   })
 
   it('is refused where another node shows a different one', async () => {
     const rates = createHubPriceReader(
       hubOf(nodeOf(150_000), nodeOf(150)),
-      feeds,
+      priceFeeds,
       () => NOW_S * 1_000,
     )
     await expect(rates()).rejects.toThrow('contradict each other')
@@ -74,7 +79,7 @@ it('is refused once it is older than its feed allows', async () => {
   const maxAgeSeconds = { solUsd: 600, ethUsd: 60 }
   const rates = createHubPriceReader(
     hubOf(nodeOf(150)),
-    { ...feeds, maxAgeSeconds },
+    { ...priceFeeds, maxAgeSeconds },
     () => (NOW_S + 61) * 1_000,
   )
   await expect(rates()).rejects.toThrow(/the price feed ethUsd .* 61 s old/)
@@ -85,7 +90,7 @@ async function ratesAt(atFirstMs: number) {
   let nowMs = atFirstMs
   let solUsd = 150
   const hub = hubOf((...call) => nodeOf(solUsd)(...call))
-  const rates = createHubPriceReader(hub, feeds, () => nowMs)
+  const rates = createHubPriceReader(hub, priceFeeds, () => nowMs)
   await rates()
   const after = (laterMs: number) => {
     nowMs = nowMs + laterMs
@@ -108,8 +113,7 @@ it.each([
     nodeOf(150, () => first * GWEI),
     nodeOf(150, () => second * GWEI),
   )
-  // nothing else limits the gas price
-  expect((await createHubPriceReader(hub, feeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(
+  expect((await createHubPriceReader(hub, priceFeeds, () => NOW_S * 1_000)()).gasPriceWei).toBe(
     3n * GWEI,
   )
 })
@@ -119,34 +123,34 @@ it('compares no price with one from before the clock was set back', async () => 
   expect(await after(-3_600_000)).toMatchObject({ solUsd: { answer: 200n * 10n ** 8n } })
 })
 
-const BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }
-const price = (answer: bigint, decimals = 8, updatedAtS = NOW_S): PriceFeedAnswer => ({
+const PRICE_BOUNDS = { maxAgeSeconds: 3_600, maxMovePercent: 10 }
+const priceOf = (answer: bigint, decimals = 8, updatedAtS = NOW_S): PriceFeedAnswer => ({
   answer,
   decimals,
   updatedAtS,
 })
 
 it.each<[string, PriceFeedAnswer, PriceFeedAnswer | null, RegExp | null]>([
-  ['fresh and first', price(200n), null, null],
-  ['as old as allowed', price(200n, 8, NOW_S - 3_600), null, null],
-  ['stale', price(200n, 8, NOW_S - 3_601), null, /3601 s old/],
-  ['set ahead of our clock', price(200n, 8, NOW_S + 60), null, null],
-  ['zero', price(0n), null, /not above zero/],
-  ['negative', price(-1n), price(100n), /not above zero/],
-  ['up by the bound', price(110n), price(100n), null],
-  ['up by more', price(111n), price(100n), /moved by more than 10 %/],
-  ['down by the bound', price(90n), price(100n), null],
-  ['down by more', price(89n), price(100n), /moved/],
-  ['the same in other decimals', price(10_000n, 10), price(100n, 8), null],
+  ['fresh and first', priceOf(200n), null, null],
+  ['as old as allowed', priceOf(200n, 8, NOW_S - 3_600), null, null],
+  ['stale', priceOf(200n, 8, NOW_S - 3_601), null, /3601 s old/],
+  ['set ahead of our clock', priceOf(200n, 8, NOW_S + 60), null, null],
+  ['zero', priceOf(0n), null, /not above zero/],
+  ['negative', priceOf(-1n), priceOf(100n), /not above zero/],
+  ['up by the bound', priceOf(110n), priceOf(100n), null],
+  ['up by more', priceOf(111n), priceOf(100n), /moved by more than 10 %/],
+  ['down by the bound', priceOf(90n), priceOf(100n), null],
+  ['down by more', priceOf(89n), priceOf(100n), /moved/],
+  ['the same in other decimals', priceOf(10_000n, 10), priceOf(100n, 8), null],
 ])('a price is judged: %s', (_, now, earlier, problem) => {
-  const found = priceFeedProblem(now, earlier, BOUNDS, NOW_S)
+  const found = priceFeedProblem(now, earlier, PRICE_BOUNDS, NOW_S)
   if (problem) expect(found).toMatch(problem)
   else expect(found).toBeNull()
 })
 
 describe('a bid in lamports', () => {
   it('is what it is worth: 0.01 ETH at 4,000 $ are 0.2 SOL at 200 $', () => {
-    const rates = { ethUsd: price(4_000n * 10n ** 8n), solUsd: price(200n * 10n ** 18n, 18) }
+    const rates = { ethUsd: priceOf(4_000n * 10n ** 8n), solUsd: priceOf(200n * 10n ** 18n, 18) }
     expect(weiToLamports(10n ** 16n, rates)).toBe(200_000_000n)
     expect(weiToLamports(1n, rates)).toBe(1n)
     expect(weiToLamports(0n, rates)).toBe(0n)
@@ -164,8 +168,8 @@ describe('a bid in lamports', () => {
         decimals,
         (wei, eth, sol, ethDecimals, solDecimals) => {
           const lamports = weiToLamports(wei, {
-            ethUsd: price(eth, ethDecimals),
-            solUsd: price(sol, solDecimals),
+            ethUsd: priceOf(eth, ethDecimals),
+            solUsd: priceOf(sol, solDecimals),
           })
           const worth = wei * eth * 10n ** BigInt(solDecimals)
           const of = (n: bigint) => n * sol * 10n ** BigInt(ethDecimals) * 10n ** 9n

@@ -14,7 +14,7 @@ const AGGREGATOR_ABI = parseAbi([
 const FEED_NAMES = ['ethUsd', 'solUsd'] as const
 /** Lifetime of cached rates, ms. */
 const RATES_CACHE_MS = 2_000
-/** Period, ms, in which a price is compared with the previous price. A change over a longer time is accepted. */
+/** How long a price limits the next one (`maxMovePercent`), ms. A change over a longer time is accepted. */
 const COMPARISON_PERIOD_MS = 10 * 60_000
 
 interface HubPrices {
@@ -25,8 +25,8 @@ interface HubPrices {
 }
 
 /**
- * Creates a reader of the hub's gas price and of two price feeds there. A feed's price is refused when it is stale, or
- * when it differs by more than `maxMovePercent` between two nodes or from the last quotes.
+ * Creates a reader of the hub's gas price and of two price feeds there. A feed's price is refused when it is not above
+ * zero, when it is stale, or when it differs by more than `maxMovePercent` between two nodes or from the last read.
  * @returns a function that throws ChainUnavailableError when the hub is unavailable or a price is refused
  */
 export function createHubPriceReader(
@@ -49,10 +49,10 @@ export function createHubPriceReader(
     )
 
   const read = async (): Promise<HubPrices> => {
-    // no feed bounds the gas price, so the lowest of the nodes' answers is used
+    // nodes need not agree about the gas price, so the lowest of their answers is used: one node can't raise it
     const gasPrices: bigint[] = []
     const ask = async (call: RpcCall): Promise<HubPrices> => {
-      const ratesOfNode = await readRates(call, feeds)
+      const ratesOfNode = await readHubPrices(call, feeds)
       gasPrices.push(ratesOfNode.gasPriceWei)
       return ratesOfNode
     }
@@ -86,16 +86,16 @@ export function createHubPriceReader(
   return cacheAnswerForDuration(RATES_CACHE_MS, read)
 }
 
-async function readRates(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubPrices> {
+async function readHubPrices(call: RpcCall, feeds: SolanaConfig['feeds']): Promise<HubPrices> {
   const [ethUsd, solUsd, gasPrice] = await Promise.all([
-    readPrice(call, feeds.ethUsd),
-    readPrice(call, feeds.solUsd),
+    readFeedPrice(call, feeds.ethUsd),
+    readFeedPrice(call, feeds.solUsd),
     call<Hex>('eth_gasPrice', []),
   ])
   return { ethUsd, solUsd, gasPriceWei: BigInt(gasPrice) }
 }
 
-async function readPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
+async function readFeedPrice(call: RpcCall, feed: Hex): Promise<PriceFeedAnswer> {
   const read = createContractReader(call, feed, AGGREGATOR_ABI)
   const [decimals, [, answer, , updatedAt]] = await Promise.all([
     read('decimals'),
@@ -116,13 +116,14 @@ export interface PriceFeedAnswer {
 interface PriceBounds {
   /** Greatest accepted age of a price, seconds. */
   maxAgeSeconds: number
-  /** Largest accepted change since the previous quotes' price, percent. */
+  /** Largest accepted difference from the price to compare with, percent. */
   maxMovePercent: number
 }
 
 /**
  * Reason to refuse a price. Null where the price is accepted.
- * @param earlier price of the last quotes; null when there were none recently
+ * @param earlier price to compare with: of the last read, or of another node. Null where there is none
+ * @param nowS current Unix time, seconds
  */
 export function priceFeedProblem(
   price: PriceFeedAnswer,

@@ -5,7 +5,7 @@ import type { Commitment } from '../rpc/solana.js'
 import { type DecodedTransaction, decodeTransaction, type RawTransaction } from './events.js'
 import type { RegistrarClient, RegistrarState } from './registrar.js'
 
-/** A successful transaction that mentions the registrar program. */
+/** Signature and slot of a transaction. */
 export interface ListedTransaction {
   signature: string
   slot: number
@@ -55,13 +55,13 @@ export interface UndecodedAccount {
   owner: string
 }
 
-interface AccountOptions {
+interface AccountDataOptions {
   commitment: Commitment
   dataSlice?: { offset: number; length: number }
 }
 
 /** A node's answer, with the slot as of which it is true. */
-interface AtSlot<T> {
+interface AnswerAtSlot<T> {
   context: { slot: number }
   value: T
 }
@@ -70,8 +70,8 @@ interface AtSlot<T> {
 export const readAccount = (
   call: RpcCall,
   address: PublicKey,
-  options: AccountOptions,
-): Promise<AtSlot<UndecodedAccount | null>> =>
+  options: AccountDataOptions,
+): Promise<AnswerAtSlot<UndecodedAccount | null>> =>
   call('getAccountInfo', [address.toBase58(), { encoding: 'base64', ...options }])
 
 const registrarAccountData = (
@@ -98,7 +98,7 @@ export async function readRegistrarAccounts(
   const options = { commitment, encoding: 'base64', minContextSlot: minSlot }
   return readInPages(addresses, async (page) => {
     const pageAddresses = page.map((address) => address.toBase58())
-    const { context, value } = await call<AtSlot<(UndecodedAccount | null)[]>>(
+    const { context, value } = await call<AnswerAtSlot<(UndecodedAccount | null)[]>>(
       'getMultipleAccounts',
       [pageAddresses, options],
     )
@@ -113,15 +113,15 @@ export async function readRegistrarAccounts(
 /**
  * Maximum number of items in one getMultipleAccounts or getSignatureStatuses call: the nodes' limits are 100 and 256.
  */
-const ITEMS_PER_CALL = 100
+const MAX_ITEMS_PER_CALL = 100
 
 async function readInPages<T, R>(
   items: readonly T[],
   read: (page: readonly T[]) => Promise<R[]>,
 ): Promise<R[]> {
   const pages: Promise<R[]>[] = []
-  for (let i = 0; i < items.length; i += ITEMS_PER_CALL)
-    pages.push(read(items.slice(i, i + ITEMS_PER_CALL)))
+  for (let i = 0; i < items.length; i += MAX_ITEMS_PER_CALL)
+    pages.push(read(items.slice(i, i + MAX_ITEMS_PER_CALL)))
   return (await Promise.all(pages)).flat()
 }
 

@@ -81,7 +81,7 @@ export function createRegistrarClient(programIdText: string) {
   }
   /**
    * Creates an instruction of the program, with its accounts in the IDL's order.
-   * @param given accounts that are neither the deployment's nor have an address in the IDL
+   * @param given the other accounts: not of the deployment, and without an address in the IDL
    * @param rest accounts that follow the accounts of the IDL
    */
   const instruction = (
@@ -135,7 +135,7 @@ export function createRegistrarClient(programIdText: string) {
       }
       return instruction('register', args, { payer, payment: payment({ payer, quoteId }) })
     },
-    /** Instruction that settles payments: the treasury may withdraw their money. */
+    /** Instruction that settles payments: the treasury authority may then withdraw their lamports. */
     settle: decide('settle', accountsOf),
     /** Instruction that refunds payments to their payers. */
     refund: decide('refund', accountsOf),
@@ -162,7 +162,8 @@ export function createRegistrarClient(programIdText: string) {
 }
 
 /**
- * Decodes an account of a type that the IDL declares. Leaves out bump seeds.
+ * Decodes an account of a type that the IDL declares. Leaves out bump seeds and reserved bytes.
+ * @param name name of the account's type in the IDL
  * @throws RangeError for data of another account
  */
 export function decodeRegistrarAccount<T>(name: string, data: Buffer): T {
@@ -189,13 +190,13 @@ export const normalizeAnchorFields = (raw: object): Record<string, unknown> =>
     }),
   )
 
-const accountMeta =
+const accountMetaWith =
   (isSigner: boolean, isWritable: boolean) =>
   (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner, isWritable })
-export const writableSignerAccount = accountMeta(true, true)
-export const readonlySignerAccount = accountMeta(true, false)
-export const writableAccount = accountMeta(false, true)
-export const readonlyAccount = accountMeta(false, false)
+export const writableSignerAccount = accountMetaWith(true, true)
+export const readonlySignerAccount = accountMetaWith(true, false)
+export const writableAccount = accountMetaWith(false, true)
+export const readonlyAccount = accountMetaWith(false, false)
 export const SYSTEM_PROGRAM_ACCOUNT: AccountMeta = readonlyAccount(SystemProgram.programId)
 
 export const toAnchorNumber = (value: bigint) => new anchor.BN(value.toString())

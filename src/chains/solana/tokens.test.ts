@@ -19,7 +19,7 @@ const wallet = Keypair.generate().publicKey.toBase58()
 const refusal = (code: number, message = 'Invalid param: could not find mint') =>
   new RpcError('refused', '', null, { cause: new NodeError({ code, message }) })
 /** @param program owner of the mint; null where the address is not a mint */
-const node =
+const nodeWith =
   (program: PublicKey | null, amounts: readonly bigint[] = []): RpcCall =>
   async <T>(method: string) => {
     const data = (amount: bigint) => [
@@ -36,8 +36,8 @@ const node =
 
 it('a balance is the sum of the wallet’s accounts, and 0 where the token is not a mint', async () => {
   const most = 2n ** 64n - 1n
-  expect(await readTokenBalance(node(TOKEN_2022, [most, 2n]), token, wallet)).toBe(most + 2n)
-  expect(await readTokenBalance(node(null), token, wallet)).toBe(0n)
+  expect(await readTokenBalance(nodeWith(TOKEN_2022, [most, 2n]), token, wallet)).toBe(most + 2n)
+  expect(await readTokenBalance(nodeWith(null), token, wallet)).toBe(0n)
   const lacking = async () => Promise.reject(refusal(-32_601))
   await expect(readTokenBalance(lacking, token, wallet), 'no such method').rejects.toThrow(RpcError)
   const odd = async () => Promise.reject(refusal(-32_602, 'invalid params'))
@@ -70,7 +70,7 @@ it.each([
 ])(
   'decimals are those of mints, and those that can be paid in of one program: $name',
   async ({ program, decimals, paid }) => {
-    expect(await readMintDecimalsOrNull(node(program), mint)).toBe(decimals)
-    expect(await readSplTokenMintDecimals(node(program), mint)).toBe(paid)
+    expect(await readMintDecimalsOrNull(nodeWith(program), mint)).toBe(decimals)
+    expect(await readSplTokenMintDecimals(nodeWith(program), mint)).toBe(paid)
   },
 )

@@ -18,8 +18,8 @@ const OWNER_READ_OPTIONS = {
 } as const
 /** Position of the balance in the data of a token account, in bytes. Equal for SPL Token and Token-2022. */
 const AMOUNT_SLICE = { offset: 64, length: 8 }
-/** Instruction of the associated token program: creates the account unless it exists. */
-const CREATE_IDEMPOTENT = 1
+/** Number of the associated token program's instruction that creates the account unless it exists. */
+const CREATE_IDEMPOTENT_INSTRUCTION = 1
 
 export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): PublicKey =>
   PublicKey.findProgramAddressSync(
@@ -27,7 +27,7 @@ export const associatedTokenAddress = (owner: PublicKey, mint: PublicKey): Publi
     ASSOCIATED_TOKEN_PROGRAM,
   )[0]
 
-/** Instruction that creates an associated token account. `payer` signs and pays the rent. */
+/** Instruction that creates an associated token account unless it exists. `payer` signs and pays the rent. */
 export const createTokenAccountInstruction = (
   payer: PublicKey,
   owner: PublicKey,
@@ -40,7 +40,7 @@ export const createTokenAccountInstruction = (
       writableAccount(associatedTokenAddress(owner, mint)),
       ...[owner, mint, SystemProgram.programId, TOKEN_PROGRAM].map(readonlyAccount),
     ],
-    data: Buffer.of(CREATE_IDEMPOTENT),
+    data: Buffer.of(CREATE_IDEMPOTENT_INSTRUCTION),
   })
 
 /** Reads the decimals of a mint of SPL Token. Null for any other address, also for a Token-2022 mint. */
@@ -71,25 +71,23 @@ export async function readMintDecimalsOrNull(
   return supply?.value.decimals ?? null
 }
 
-/**
- * JSON-RPC code "invalid params", by which nodes report that an address is not a mint, and their wordings, which are in
- * the error's message or data.
- */
-const INVALID_PARAMS = -32_602
+/** JSON-RPC code "invalid params", with which nodes report that an address is not a mint. */
+const INVALID_PARAMS_CODE = -32_602
+/** Matches the message or the data of the error that an address is not a mint. */
 const NO_MINT_PATTERN = /mint|find account|token account/i
 
 function isNotMintError(error: unknown): boolean {
   const cause = error instanceof RpcError ? error.cause : null
   return (
     cause instanceof NodeError &&
-    cause.code === INVALID_PARAMS &&
+    cause.code === INVALID_PARAMS_CODE &&
     NO_MINT_PATTERN.test(`${cause.details} ${cause.data}`)
   )
 }
 
 /**
- * Sum of a wallet's token accounts of a mint, SPL Token or Token-2022, base units. 0 where the address is no mint. As
- * `CommunityPaymentPort.tokenBalance`.
+ * Sum of the balances of a wallet's token accounts of a mint (SPL Token or Token-2022), base units. 0 where `token` is
+ * not a mint.
  * @throws RpcError
  */
 export async function readTokenBalance(

@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import type { LocalAccount } from 'viem/accounts'
 import type { DeploymentStep } from '../../chains/evm/deployment/item.js'
 import { type DeploymentChain, sendDeploymentCall } from '../../chains/evm/deployment/send.js'
-import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import { createSigningAccount } from '../../chains/evm/relayerAccount.js'
 import { readKeyFromKeystoreOrSigner } from '../../config/relayerKey.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { colourText } from '../output.js'
@@ -41,7 +41,7 @@ export function signingAccountOfOptions({
     { keystore, passwordFile, signerUrl, address: from && toHex(from) },
     KEY_OPTION_NAMES,
   )
-  return key ? relayerAccount(key, SIGN_LIMIT_MS) : null
+  return key ? createSigningAccount(key, SIGN_LIMIT_MS) : null
 }
 
 /** What sending needs besides the steps. */

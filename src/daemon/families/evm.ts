@@ -1,7 +1,7 @@
 import { ChainUnavailableError, type Hex, isPaymentChainPort } from '../../chains/chain.js'
 import { createEvmChain, createEvmChainRpc, type EvmChain } from '../../chains/evm/chain.js'
 import { readTokenBalance } from '../../chains/evm/community/port.js'
-import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import { createSigningAccount } from '../../chains/evm/relayerAccount.js'
 import {
   contractsWithRunningHash,
   hasRecordHashFunction,
@@ -165,7 +165,7 @@ export const evmFamily: DaemonChainFamily = {
       opened.filter(isEvmChain).map(({ evm }) => evm.forUse('relay')),
       opened.some(({ port }) => isPaymentChainPort(port)),
     )
-    const account = key ? relayerAccount(key) : null
+    const account = key ? createSigningAccount(key) : null
     const settings = deliveries[network]
     return {
       sources: targets.map((target) => createEvmRelayerChain(target, { account, settings })),

@@ -1,7 +1,7 @@
 import { formatEther, type Hex, isAddressEqual, parseAbi } from 'viem'
 import { createEvmChain, createEvmChainRpc } from '../../chains/evm/chain.js'
 import { createContractReader, isContract } from '../../chains/evm/contracts/read.js'
-import { relayerAccount } from '../../chains/evm/relayerAccount.js'
+import { createSigningAccount } from '../../chains/evm/relayerAccount.js'
 import { initialRunningHashes } from '../../chains/evm/runningHash/hashes.js'
 import { readAgreedRunningHashesOrNull } from '../../chains/evm/runningHash/prove.js'
 import type { EvmRpc } from '../../chains/rpc/evm.js'
@@ -61,7 +61,7 @@ async function findingsOfChain(
   if (chain.role === 'hub' && !chain.local && !chain.watchOnly)
     checks.push(ownerFinding(`${about}, owner of the hub`, rpc, chain))
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
-    const { address } = relayerAccount(config.relayerKey)
+    const { address } = createSigningAccount(config.relayerKey)
     checks.push(balanceFinding(`${about}, relayer`, rpc, chain, address))
     const contractsOfRelayer = {
       hub: chain.role === 'hub' ? chain.contract : undefined,

@@ -23,26 +23,35 @@ import {
   readDistributorTerms,
 } from './distributor.js'
 
-const bytes = (length: number) =>
+const bytesArbitrary = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((raw) => Buffer.from(raw))
-const amount = fc.bigInt(0n, 2n ** 256n - 1n)
-const decode = (data: Hex) => decodeFunctionData({ abi: airdropDistributorAbi, data })
+const amountArbitrary = fc.bigInt(0n, 2n ** 256n - 1n)
+const decodeCalldata = (data: Hex) => decodeFunctionData({ abi: airdropDistributorAbi, data })
 
 describe('Claimed', () => {
   it('is decoded from its topics and data', () => {
     fc.assert(
-      fc.property(amount, bytes(32), amount, bytes(20), (index, account, value, to) => {
-        const topics = encodeEventTopics({
-          abi: airdropDistributorAbi,
-          eventName: 'Claimed',
-          args: { index, account: toHex(account) },
-        }) as Hex[]
-        const data = encodeAbiParameters(parseAbiParameters('uint256, address'), [value, toHex(to)])
-        expect(decodeClaimedLog({ topics, data } as RawLog)).toMatchObject({
-          index,
-          to: checksumAddress(toHex(to)),
-        })
-      }),
+      fc.property(
+        amountArbitrary,
+        bytesArbitrary(32),
+        amountArbitrary,
+        bytesArbitrary(20),
+        (index, account, value, to) => {
+          const topics = encodeEventTopics({
+            abi: airdropDistributorAbi,
+            eventName: 'Claimed',
+            args: { index, account: toHex(account) },
+          }) as Hex[]
+          const data = encodeAbiParameters(parseAbiParameters('uint256, address'), [
+            value,
+            toHex(to),
+          ])
+          expect(decodeClaimedLog({ topics, data } as RawLog)).toMatchObject({
+            index,
+            to: checksumAddress(toHex(to)),
+          })
+        },
+      ),
     )
     expect(CLAIMED_EVENT_TOPIC).toMatch(/^0x[0-9a-f]{64}$/)
   })
@@ -93,7 +102,7 @@ describe('a contract', () => {
   const nodeOf =
     (endsAt: bigint): RpcCall =>
     async <T>(_method: string, [tx]: readonly unknown[]) => {
-      const { functionName } = decode((tx as { data: Hex }).data)
+      const { functionName } = decodeCalldata((tx as { data: Hex }).data)
       const results: Record<string, unknown> = { merkleRoot: `0x${'00'.repeat(32)}`, endsAt }
       const answer = {
         abi: airdropDistributorAbi,

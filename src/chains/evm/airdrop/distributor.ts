@@ -78,12 +78,12 @@ export function createClaimPermissionSigner(privateKey: Hex) {
     address: account.address.toLowerCase() as Hex,
     sign: cacheAnswersByKey(
       (permission: ClaimPermission) => account.signTypedData(claimPermissionTypedData(permission)),
-      { ...SIGNATURE_CACHE_OPTIONS, keyOf: permissionKey },
+      { ...SIGNATURE_CACHE_OPTIONS, keyOf: permissionCacheKey },
     ),
   }
 }
 
-const permissionKey = ({
+const permissionCacheKey = ({
   chainId,
   distributor,
   index,

@@ -15,7 +15,7 @@ import { createContractReader, encodeContractCall } from '../contracts/read.js'
 import { decodeHubMessage } from './hubMessage.js'
 import { encodePacket, type Packet, packetPayloadHash } from './packet.js'
 
-/** Contract call of a relayer's job: target and calldata, without the value (wei) that is sent along. */
+/** Contract call of a relayer's job: target and calldata, without the value. */
 export interface BridgeCall {
   to: Hex
   data: Hex
@@ -26,7 +26,7 @@ export const buildExecutePacketCall = (endpoint: Hex, packet: Packet): BridgeCal
   to: endpoint,
   data: encodeContractCall(layerZeroEndpointAbi, 'lzReceive', [
     originOf(packet),
-    receiverOf(packet),
+    receiverAddressOf(packet),
     packet.guid,
     packet.message,
     '0x',
@@ -60,7 +60,7 @@ export function encodePlaceBidsCalldata(
  * executed or skipped (`lazyInboundNonce`).
  */
 export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Packet, block: string) {
-  const path = [receiverOf(packet), packet.srcEid, packet.sender] as const
+  const path = [receiverAddressOf(packet), packet.srcEid, packet.sender] as const
   const read = createContractReader(call, endpoint, layerZeroEndpointAbi, block)
   const [storedHash, lazy] = await Promise.all([
     read('inboundPayloadHash', [...path, packet.nonce]),
@@ -77,7 +77,7 @@ export async function readPacketState(call: RpcCall, endpoint: Hex, packet: Pack
 }
 
 const originOf = ({ srcEid, sender, nonce }: Packet) => ({ srcEid, sender, nonce })
-const receiverOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
+const receiverAddressOf = ({ receiver }: Packet): Hex => `0x${receiver.slice(26)}`
 
 /** A bid that was paid on another chain: an element of the list that `Hub.deliver` takes. */
 export interface PaidBid {
@@ -93,15 +93,15 @@ export interface PaidBid {
 }
 
 /**
- * `Hub.deliver`: places paid bids, but skips bids placed before. Restricted to the relayer. Emits `Received` for each
+ * `Hub.deliver`: places paid bids. Skips bids that it placed earlier. Restricted to the relayer. Emits `Received` for each
  * placed bid.
  */
 export const buildDeliverBidsCall = (hub: Hex, bids: readonly PaidBid[]): BridgeCall => ({
   to: hub,
-  data: encodeContractCall(hubAbi, 'deliver', [bids.map(deliveryOf)]),
+  data: encodeContractCall(hubAbi, 'deliver', [bids.map(deliveryStructOf)]),
 })
 
-const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
+const deliveryStructOf = ({ source, sequence, from, amountWei, name, referral }: PaidBid) => ({
   source: toHex(source),
   sequence,
   from: toHex(from),
@@ -110,7 +110,10 @@ const deliveryOf = ({ source, sequence, from, amountWei, name, referral }: PaidB
   referral: toHex(referral),
 })
 
-/** True if the hub has placed all of these bids as of a block. @param block number or tag in JSON-RPC form */
+/**
+ * True if all of these bids were delivered to the hub as of a block, also bids that won nothing.
+ * @param block number or tag in JSON-RPC form
+ */
 export async function areBidsDelivered(
   call: RpcCall,
   hub: Hex,
@@ -144,12 +147,12 @@ const CONTRACT_ERRORS = [
 export function contractErrorOfRevert(error: unknown): string | null {
   for (const cause of errorWithCauses(error)) {
     const data = revertDataOfError(cause)
-    if (data !== null) return errorName(data)
+    if (data !== null) return contractErrorName(data)
   }
   return null
 }
 
-function errorName(data: Hex): string | null {
+function contractErrorName(data: Hex): string | null {
   try {
     const { errorName: name } = decodeErrorResult({ abi: CONTRACT_ERRORS, data })
     return name

@@ -11,8 +11,8 @@ import { nameWordText } from '../../../registry/primitives/name.js'
 
 /**
  * A bridge message `abi.encode(bytes32 sender, bytes hubCalldata)`, decoded as the hub contract does (HubMessage.sol).
- * A message is valid if Solidity's decoder accepts it (any offset inside the data, trailing bytes allowed), and if it
- * has 1 to 100 names, as many amounts as names, and a sum below 2^256. The decoder never throws.
+ * A message is valid if Solidity's decoder accepts it (any offset inside the data, trailing bytes allowed). Bids are valid
+ * if there are 1 to 100 names, as many amounts, and a sum below 2^256. The decoder never throws.
  */
 export type HubCall =
   | { kind: 'bids'; amountsWei: readonly bigint[]; nameWords: readonly Hex[] }
@@ -25,8 +25,8 @@ export type HubCall =
 
 export const MAX_BIDS_PER_MESSAGE = 100
 
-const UNDECODABLE: HubCall = { kind: 'undecodable' }
-const MESSAGE_PARAMETERS = [{ type: 'bytes32' }, { type: 'bytes' }] as const
+const UNDECODABLE_CALL: HubCall = { kind: 'undecodable' }
+const HUB_MESSAGE_PARAMETERS = [{ type: 'bytes32' }, { type: 'bytes' }] as const
 const HUB_CALLS_ABI = parseAbi([
   'function placeBids(uint256[] amounts, bytes32[] names)',
   'function placeBids(uint256[] amounts, bytes32[] names, bytes32 referral)',
@@ -34,15 +34,15 @@ const HUB_CALLS_ABI = parseAbi([
 ])
 
 export const encodeHubMessage = (sender: Hex, hubCalldata: Hex): Hex =>
-  encodeAbiParameters(MESSAGE_PARAMETERS, [sender, hubCalldata])
+  encodeAbiParameters(HUB_MESSAGE_PARAMETERS, [sender, hubCalldata])
 
-/** Returns `UNDECODABLE` if the message has no sender, or no call that the bridge allows. */
+/** Returns `UNDECODABLE_CALL` if the message has no sender, or no call that the bridge allows. */
 export function decodeHubMessage(message: Uint8Array): HubCall {
   try {
-    const [sender, hubCalldata] = decodeAbiParameters(MESSAGE_PARAMETERS, message)
-    return sender === zeroHash ? UNDECODABLE : decodeHubCalldata(fromHex(hubCalldata))
+    const [sender, hubCalldata] = decodeAbiParameters(HUB_MESSAGE_PARAMETERS, message)
+    return sender === zeroHash ? UNDECODABLE_CALL : decodeHubCalldata(fromHex(hubCalldata))
   } catch {
-    return UNDECODABLE
+    return UNDECODABLE_CALL
   }
 }
 
@@ -58,19 +58,19 @@ export function namesOfHubCall(call: HubCall): string[] | null {
 export function decodeHubCalldata(calldata: Uint8Array): HubCall {
   try {
     const { functionName, args } = decodeFunctionData({ abi: HUB_CALLS_ABI, data: toHex(calldata) })
-    if (functionName === 'placeBids') return bidsOf(args[0], args[1])
+    if (functionName === 'placeBids') return bidsIfValid(args[0], args[1])
     // viem's decoder accepts any 32 bytes as an address; the hub requires twelve leading zero bytes
     const isAddress = calldata.subarray(4, 16).every((byte) => byte === 0)
-    return isAddress ? { kind: 'withdrawal' } : UNDECODABLE
+    return isAddress ? { kind: 'withdrawal' } : UNDECODABLE_CALL
   } catch {
-    return UNDECODABLE
+    return UNDECODABLE_CALL
   }
 }
 
-function bidsOf(amountsWei: readonly bigint[], nameWords: readonly Hex[]): HubCall {
+function bidsIfValid(amountsWei: readonly bigint[], nameWords: readonly Hex[]): HubCall {
   const { length } = nameWords
   const isTooMuch = amountsWei.reduce((sum, amount) => sum + amount, 0n) >> 256n !== 0n
   const isValid =
     amountsWei.length === length && length > 0 && length <= MAX_BIDS_PER_MESSAGE && !isTooMuch
-  return isValid ? { kind: 'bids', amountsWei, nameWords } : UNDECODABLE
+  return isValid ? { kind: 'bids', amountsWei, nameWords } : UNDECODABLE_CALL
 }

@@ -10,21 +10,21 @@ import {
   packetPayloadHash,
 } from './packet.js'
 
-const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
-const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hex)
-const packet: fc.Arbitrary<Packet> = fc
+const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
+const wordArbitrary = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(hexOf)
+const packetArbitrary: fc.Arbitrary<Packet> = fc
   .record({
     nonce: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
     srcEid: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-    sender: word,
+    sender: wordArbitrary,
     dstEid: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-    receiver: word,
-    message: fc.uint8Array({ maxLength: 300 }).map(hex),
+    receiver: wordArbitrary,
+    message: fc.uint8Array({ maxLength: 300 }).map(hexOf),
   })
   .map((path) => ({ ...path, guid: packetGuid(path) }))
 
 /** First packet from Base (30184) to Ethereum (30101), computed by hand from PacketV1Codec.sol and GUID.sol. */
-const GOLDEN: Packet = {
+const FIRST_PACKET: Packet = {
   nonce: 1n,
   srcEid: 30184,
   sender: `0x${'00'.repeat(12)}${'aa'.repeat(20)}`,
@@ -39,21 +39,21 @@ describe('packets', () => {
     const path = [
       '0000000000000001',
       '000075e8',
-      GOLDEN.sender.slice(2),
+      FIRST_PACKET.sender.slice(2),
       '00007595',
-      GOLDEN.receiver.slice(2),
+      FIRST_PACKET.receiver.slice(2),
     ].join('')
-    expect(keccak256(`0x${path}`)).toBe(GOLDEN.guid)
-    expect(packetGuid(GOLDEN)).toBe(GOLDEN.guid)
-    expect(packetHeader(GOLDEN)).toBe(`0x01${path}`)
-    expect(encodePacket(GOLDEN)).toBe(`0x01${path}${GOLDEN.guid.slice(2)}c0ffee`)
-    expect(packetPayloadHash(GOLDEN)).toBe(keccak256(`${GOLDEN.guid}c0ffee`))
-    expect(decodePacket(encodePacket(GOLDEN))).toEqual(GOLDEN)
+    expect(keccak256(`0x${path}`)).toBe(FIRST_PACKET.guid)
+    expect(packetGuid(FIRST_PACKET)).toBe(FIRST_PACKET.guid)
+    expect(packetHeader(FIRST_PACKET)).toBe(`0x01${path}`)
+    expect(encodePacket(FIRST_PACKET)).toBe(`0x01${path}${FIRST_PACKET.guid.slice(2)}c0ffee`)
+    expect(packetPayloadHash(FIRST_PACKET)).toBe(keccak256(`${FIRST_PACKET.guid}c0ffee`))
+    expect(decodePacket(encodePacket(FIRST_PACKET))).toEqual(FIRST_PACKET)
   })
 
   it('come back from their bytes, and equal what viem packs', () => {
     fc.assert(
-      fc.property(packet, (p) => {
+      fc.property(packetArbitrary, (p) => {
         const encoded = encodePacket(p)
         expect(decodePacket(encoded)).toEqual(p)
         expect(encoded).toBe(
@@ -67,12 +67,12 @@ describe('packets', () => {
   })
 
   it('are refused when any byte before the message is changed or missing', () => {
-    const encoded = encodePacket(GOLDEN)
+    const encoded = encodePacket(FIRST_PACKET)
     for (let byte = 0; byte < 113; byte++) {
       const bytes = Buffer.from(encoded.slice(2), 'hex')
       bytes[byte] = bytes[byte]! ^ 1
-      expect(decodePacket(hex(bytes)), `byte ${byte}`).toBeNull()
-      expect(decodePacket(hex(bytes.subarray(0, byte))), `${byte} bytes`).toBeNull()
+      expect(decodePacket(hexOf(bytes)), `byte ${byte}`).toBeNull()
+      expect(decodePacket(hexOf(bytes.subarray(0, byte))), `${byte} bytes`).toBeNull()
     }
     expect(decodePacket('0x')).toBeNull()
     expect(decodePacket(`${encoded}f`)).toBeNull()
@@ -80,7 +80,7 @@ describe('packets', () => {
   })
 
   it('may carry an empty message', () => {
-    const empty: Packet = { ...GOLDEN, message: '0x' }
+    const empty: Packet = { ...FIRST_PACKET, message: '0x' }
     expect(decodePacket(encodePacket(empty))).toEqual(empty)
   })
 })

@@ -1,8 +1,8 @@
 import { concatHex, encodePacked, type Hex, keccak256 } from 'viem'
 
 /**
- * Packets of LayerZero V2 (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32, receiver
- * bytes32, guid bytes32, message. The first 81 bytes are the header that verifiers sign.
+ * A packet of LayerZero V2. Encoding (PacketV1Codec): version u8, nonce u64, srcEid u32, sender bytes32, dstEid u32,
+ * receiver bytes32, guid bytes32, message. The first 81 bytes are the header that verifiers sign.
  */
 export interface Packet {
   /** Number of the packet, counted from 1 per (sender, dstEid, receiver). */
@@ -48,7 +48,8 @@ export const encodePacket = (packet: Packet): Hex =>
 
 /**
  * Decodes the `encodedPayload` of `PacketSent`.
- * @returns null for a short payload, another codec version, or a guid that is not the hash of the packet's path
+ * @returns null for a payload that is short or not hex, another codec version, or a guid that is not the hash of the
+ * packet's path
  */
 export function decodePacket(encodedPayload: Hex): Packet | null {
   const bytes = Buffer.from(encodedPayload.slice(2), 'hex')

@@ -3,9 +3,9 @@ import { encodePacked, type Hex, IntegerOutOfRangeError } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { decodeLzReceiveOption, encodeLzReceiveOption } from './packetOptions.js'
 
-const uint128 = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n })
+const uint128Arbitrary = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n })
 /** Encoded as LayerZero's OptionsBuilder does. */
-const built = (gas: bigint, value: bigint): Hex =>
+const optionsAsBuilt = (gas: bigint, value: bigint): Hex =>
   encodePacked(
     ['uint16', 'uint8', 'uint16', 'uint8', 'uint128', 'uint128'],
     [3, 1, 33, 1, gas, value],
@@ -14,7 +14,7 @@ const built = (gas: bigint, value: bigint): Hex =>
 describe('options', () => {
   it('have the bytes of OptionsBuilder', () => {
     expect(encodeLzReceiveOption({ gas: 200_000n, value: 10n ** 16n })).toBe(
-      built(200_000n, 10n ** 16n),
+      optionsAsBuilt(200_000n, 10n ** 16n),
     )
     expect(encodeLzReceiveOption({ gas: 200_000n, value: 10n ** 16n })).toBe(
       '0x0003010021010000000000000000000000000003 0d400000000000000000002386f26fc10000'.replaceAll(
@@ -29,9 +29,9 @@ describe('options', () => {
 
   it('come back, whether a zero value is written or left out', () => {
     fc.assert(
-      fc.property(uint128, fc.oneof(uint128, fc.constant(0n)), (gas, value) => {
+      fc.property(uint128Arbitrary, fc.oneof(uint128Arbitrary, fc.constant(0n)), (gas, value) => {
         expect(decodeLzReceiveOption(encodeLzReceiveOption({ gas, value }))).toEqual({ gas, value })
-        expect(decodeLzReceiveOption(built(gas, value))).toEqual({ gas, value })
+        expect(decodeLzReceiveOption(optionsAsBuilt(gas, value))).toEqual({ gas, value })
       }),
     )
   })
@@ -43,7 +43,7 @@ describe('options', () => {
     expect(() => encodeLzReceiveOption({ gas: 0n, value: -1n })).toThrow(IntegerOutOfRangeError)
   })
 
-  const one = built(200_000n, 5n)
+  const one = optionsAsBuilt(200_000n, 5n)
   it.each<[string, Hex]>([
     ['nothing', '0x'],
     ['a type alone', '0x0003'],
@@ -96,9 +96,9 @@ describe('options', () => {
       .uint8Array({ maxLength: 60 })
       .map((b): Hex => `0x${Buffer.from(b).toString('hex')}`)
     const near = fc
-      .tuple(uint128, uint128, fc.nat(37), fc.nat(255))
+      .tuple(uint128Arbitrary, uint128Arbitrary, fc.nat(37), fc.nat(255))
       .map(([gas, value, at, byte]): Hex => {
-        const bytes = Buffer.from(built(gas, value).slice(2), 'hex')
+        const bytes = Buffer.from(optionsAsBuilt(gas, value).slice(2), 'hex')
         bytes[at] = byte
         return `0x${bytes.toString('hex')}`
       })
@@ -106,9 +106,10 @@ describe('options', () => {
       fc.property(fc.oneof(any, near), (options) => {
         const option = decodeLzReceiveOption(options)
         if (option)
-          expect([encodeLzReceiveOption(option), built(option.gas, option.value)]).toContain(
-            options,
-          )
+          expect([
+            encodeLzReceiveOption(option),
+            optionsAsBuilt(option.gas, option.value),
+          ]).toContain(options)
       }),
       { numRuns: 500 },
     )

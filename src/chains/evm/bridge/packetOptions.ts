@@ -1,9 +1,9 @@
 import { concatHex, encodePacked, type Hex, size } from 'viem'
 
 /**
- * Execution options of a packet, type 3 (LayerZero's OptionsBuilder, ExecutorOptions): u16 type, then for each option
- * worker u8, size u16 (of kind and data), kind u8 and data. clusterd builds and executes exactly one `lzReceive`
- * option, whose data is gas u128, and value u128 unless zero.
+ * The `lzReceive` option of a packet. clusterd builds and executes packets with exactly one such option, and no other.
+ * Encoding of options (type 3 of LayerZero's OptionsBuilder, ExecutorOptions): type u16, then for each option worker u8,
+ * size u16 (of kind and data), kind u8 and data. The data is gas u128, and value u128 unless zero.
  */
 export interface LzReceiveOption {
   /** Gas for the receiver's call. */
@@ -12,10 +12,10 @@ export interface LzReceiveOption {
   value: bigint
 }
 
-const OPTIONS_TYPE = 3
-const EXECUTOR_WORKER = 1
+const PACKET_OPTIONS_TYPE = 3
+const EXECUTOR_WORKER_ID = 1
 const LZ_RECEIVE_KIND = 1
-const GAS_BYTES = 16
+const GAS_FIELD_BYTES = 16
 /** Largest value that an option can deliver: 128 bits. */
 export const MAX_DELIVERED_VALUE_WEI = (1n << 128n) - 1n
 
@@ -30,7 +30,7 @@ export function encodeLzReceiveOption({ gas, value }: LzReceiveOption): Hex {
       : encodePacked(['uint128', 'uint128'], [gas, value])
   const head = encodePacked(
     ['uint16', 'uint8', 'uint16', 'uint8'],
-    [OPTIONS_TYPE, EXECUTOR_WORKER, size(data) + 1, LZ_RECEIVE_KIND],
+    [PACKET_OPTIONS_TYPE, EXECUTOR_WORKER_ID, size(data) + 1, LZ_RECEIVE_KIND],
   )
   return concatHex([head, data])
 }
@@ -46,12 +46,16 @@ export function decodeLzReceiveOption(options: Hex): LzReceiveOption | null {
   if (bytes.length * 2 !== options.length - 2 || bytes.length < 6) return null
   const data = bytes.subarray(6)
   const isOne =
-    bytes.readUInt16BE(0) === OPTIONS_TYPE &&
-    bytes[2] === EXECUTOR_WORKER &&
+    bytes.readUInt16BE(0) === PACKET_OPTIONS_TYPE &&
+    bytes[2] === EXECUTOR_WORKER_ID &&
     bytes.readUInt16BE(3) === data.length + 1 &&
     bytes[5] === LZ_RECEIVE_KIND
-  if (!isOne || (data.length !== GAS_BYTES && data.length !== 2 * GAS_BYTES)) return null
+  if (!isOne || (data.length !== GAS_FIELD_BYTES && data.length !== 2 * GAS_FIELD_BYTES))
+    return null
   const uint = (part: Buffer): bigint =>
     part.length === 0 ? 0n : BigInt(`0x${part.toString('hex')}`)
-  return { gas: uint(data.subarray(0, GAS_BYTES)), value: uint(data.subarray(GAS_BYTES)) }
+  return {
+    gas: uint(data.subarray(0, GAS_FIELD_BYTES)),
+    value: uint(data.subarray(GAS_FIELD_BYTES)),
+  }
 }

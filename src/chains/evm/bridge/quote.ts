@@ -19,7 +19,7 @@ import { encodeHubMessage } from './hubMessage.js'
 import { encodeLzReceiveOption, MAX_DELIVERED_VALUE_WEI } from './packetOptions.js'
 
 /** Gas on the hub for third-party spokes, which have no `gasNeeds` setting: measured values plus a margin. */
-const DEFAULT_GAS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
+const DEFAULT_GAS_NEEDS = { bidsBase: 160_000n, perName: 35_000n, withdrawal: 170_000n }
 
 /** Lifetime (ms) and size of the cache of the bridge's fees. The quote's margin covers fee changes in that time. */
 const FEE_CACHE_OPTIONS = { forMs: () => 5_000, most: 1_000 }
@@ -38,7 +38,8 @@ interface HubMessageDelivery {
  * fee is raised by a margin, because fees change between quote and transaction, and the endpoint refunds the excess. A
  * fee depends only on the message's size and options (gas and value), so registrations with equal size and options
  * share a cached fee.
- * @returns a function that throws BridgeError when the endpoint can't quote; AmountError; ChainUnavailableError
+ * @returns a function that throws BridgeError when the bridge gives no usable price; AmountError; ChainUnavailableError;
+ * RpcError
  */
 export function createSpokeQuoter(
   config: ChainConfig,
@@ -90,7 +91,7 @@ export function createSpokeQuoter(
       },
       registrationFee: delivered,
       bridgeFee: value - delivered,
-      names: splitFee(names, sum, delivered),
+      names: splitRegistrationFee(names, sum, delivered),
     }
   }
 }
@@ -99,7 +100,7 @@ export function createSpokeQuoter(
  * Splits the registration fee among the names in proportion to their bids. The last name takes the rounding difference,
  * so the parts add up exactly.
  */
-function splitFee(
+function splitRegistrationFee(
   names: RegistrationRequest['names'],
   sum: bigint,
   delivered: bigint,
@@ -128,12 +129,12 @@ async function readNativeFee(
   return fee
 }
 
-async function readGasNeeds(call: RpcCall, spoke: Hex): Promise<typeof DEFAULT_GAS> {
+async function readGasNeeds(call: RpcCall, spoke: Hex): Promise<typeof DEFAULT_GAS_NEEDS> {
   const needs = await fallbackIfRefused(
     createContractReader(call, spoke, spokeAbi)('gasNeeds'),
     null,
   )
-  return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS
+  return needs ? { bidsBase: needs[0], perName: needs[1], withdrawal: needs[2] } : DEFAULT_GAS_NEEDS
 }
 
 /** Transaction on the hub by which a bidder withdraws what the hub owes for direct bids. */
@@ -141,10 +142,11 @@ export const hubWithdrawalTransaction = (hub: Hex, to: Hex): UnsignedTransaction
   type: 'evm',
   to: hub,
   value: 0n,
-  data: withdrawalData(to),
+  data: encodeWithdrawRefundCalldata(to),
 })
 
-const withdrawalData = (to: Hex): Hex => encodeContractCall(hubAbi, 'withdrawRefund', [to])
+const encodeWithdrawRefundCalldata = (to: Hex): Hex =>
+  encodeContractCall(hubAbi, 'withdrawRefund', [to])
 
 /**
  * Transaction on a spoke by which a bidder withdraws, over the bridge, what the hub owes for bids from this spoke.
@@ -157,7 +159,7 @@ export async function spokeWithdrawalTransaction(
   bidder: Hex,
   to: Hex,
 ): Promise<UnsignedTransaction> {
-  const hubCalldata = withdrawalData(to)
+  const hubCalldata = encodeWithdrawRefundCalldata(to)
   const { withdrawal: gas } = await readGasNeeds(call, contract)
   const options = encodeLzReceiveOption({ gas, value: 0n })
   const fee = await readNativeFee(

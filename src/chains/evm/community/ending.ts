@@ -20,7 +20,6 @@ export interface PaymentToRefuseOrRelease {
 /** Gas of refusing one payment in a batch. Measured: 13,800, and 17,100 more if the contract owed the payer nothing. */
 export const GAS_PER_PAYMENT_REFUSAL = 31_000n
 
-const abi = communityPaymentsAbi
 /** Values of the contract's enum `ICommunityPayments.Outcome`. */
 const UNKNOWN_PAYMENT_OUTCOME = 0
 export const HELD_PAYMENT_OUTCOME = 1
@@ -35,7 +34,7 @@ export const buildRefuseOrReleaseCall = (
   of: readonly PaymentToRefuseOrRelease[],
 ): BridgeCall => ({
   to: payments,
-  data: encodeContractCall(abi, kind, [knownPaymentStructs(of)]),
+  data: encodeContractCall(communityPaymentsAbi, kind, [knownPaymentStructs(of)]),
 })
 
 /**
@@ -47,7 +46,7 @@ export function releaseAndWithdrawCalldata(
   permission: Hex,
 ): Hex {
   const { money, target } = of[0]!
-  return encodeContractCall(abi, 'releaseAndWithdraw', [
+  return encodeContractCall(communityPaymentsAbi, 'releaseAndWithdraw', [
     of.map(contractPaymentStruct),
     permission,
     contractTokenAddress(money.token),
@@ -80,12 +79,14 @@ export const contractPaymentStruct = ({
 export const contractTokenAddress = (token: string): Hex =>
   token === NATIVE_COIN ? zeroAddress : (token as Hex)
 
+/** Reads the payments' outcomes (`ICommunityPayments.Outcome`) as of a block, in the order of `ids`. @throws RpcError */
 export const readPaymentOutcomes = (
   call: RpcCall,
   payments: Hex,
   ids: readonly Buffer[],
   block: Hex,
-) => createContractReader(call, payments, abi, block)('outcomesOf', [ids.map(toHex)])
+) =>
+  createContractReader(call, payments, communityPaymentsAbi, block)('outcomesOf', [ids.map(toHex)])
 
 /**
  * True if the contract no longer holds any of the payments as of a block. Anybody may have ended the payments.

@@ -19,11 +19,10 @@ import {
 } from './ending.js'
 
 /** Maximum number of payments that one transaction reclaims: each takes about 45,000 gas. */
-const RECLAIMED_AT_ONCE = 50
+const MAX_RECLAIMS_PER_TRANSACTION = 50
 /** Maximum number of concurrent `creditOf` calls. Each call reads the payer's credit in one token. */
-const ASKED_AT_ONCE = 8
+const MAX_CONCURRENT_CREDIT_READS = 8
 
-const abi = communityPaymentsAbi
 type CommunityPayment = StoredPayment<CommunityNameTarget>
 
 /**
@@ -40,10 +39,10 @@ export async function readMoneyOwedToPayer(
   const latest = await getBlockHeader(call, 'latest')
   if (!latest) throw transientError('eth_getBlockByNumber: the node has no latest block')
   const at = toRpcQuantity(latest.number)
-  const read = createContractReader(call, payments, abi, at)
+  const read = createContractReader(call, payments, communityPaymentsAbi, at)
   const [held, credits] = await Promise.all([
     readHeldPayments(call, payments, question.payments.filter(isPaymentForCommunityName), at),
-    mapInBatches(tokens, ASKED_AT_ONCE, (token) =>
+    mapInBatches(tokens, MAX_CONCURRENT_CREDIT_READS, (token) =>
       read('creditOf', [payer as Hex, contractTokenAddress(token)]),
     ),
   ])
@@ -79,13 +78,13 @@ function batchesByToken(payments: readonly CommunityPayment[]): CommunityPayment
   const batches: CommunityPayment[][] = []
   for (const token of tokens) {
     const all = payments.filter(({ money }) => money.token === token)
-    for (let i = 0; i < all.length; i += RECLAIMED_AT_ONCE)
-      batches.push(all.slice(i, i + RECLAIMED_AT_ONCE))
+    for (let i = 0; i < all.length; i += MAX_RECLAIMS_PER_TRANSACTION)
+      batches.push(all.slice(i, i + MAX_RECLAIMS_PER_TRANSACTION))
   }
   return batches
 }
 
-const withdrawalCall = (to: Hex, data: Hex): UnsignedTransaction => ({
+const withdrawalTransaction = (to: Hex, data: Hex): UnsignedTransaction => ({
   type: 'evm',
   to,
   data,
@@ -98,8 +97,17 @@ const moneyOfCredit = (
   payments: Hex,
   to: string,
 ): MoneyOwedToPayer => {
-  const data = encodeContractCall(abi, 'withdraw', [contractTokenAddress(token), to as Hex])
-  return { token, amount, payments: [], fromMs: null, transaction: withdrawalCall(payments, data) }
+  const data = encodeContractCall(communityPaymentsAbi, 'withdraw', [
+    contractTokenAddress(token),
+    to as Hex,
+  ])
+  return {
+    token,
+    amount,
+    payments: [],
+    fromMs: null,
+    transaction: withdrawalTransaction(payments, data),
+  }
 }
 
 function moneyToReclaim(
@@ -108,7 +116,7 @@ function moneyToReclaim(
   to: string,
 ): MoneyOwedToPayer {
   const { token } = batch[0]!.money
-  const data = encodeContractCall(abi, 'reclaimAndWithdraw', [
+  const data = encodeContractCall(communityPaymentsAbi, 'reclaimAndWithdraw', [
     batch.map(contractPaymentStruct),
     contractTokenAddress(token),
     to as Hex,
@@ -119,7 +127,7 @@ function moneyToReclaim(
     amount,
     payments: batch,
     fromMs: null,
-    transaction: withdrawalCall(payments, data),
+    transaction: withdrawalTransaction(payments, data),
   }
 }
 

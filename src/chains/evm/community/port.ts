@@ -20,7 +20,7 @@ import { communityPaymentsAbi, tokenProbeAbi, tokenProbeBytecode } from '../cont
 import { encodeContractCall } from '../contracts/read.js'
 import { contractTokenAddress, releaseAndWithdrawCalldata } from './ending.js'
 
-/** Gas limit of an `eth_call` that runs TokenProbe.sol: the gas that it gives to the token's call, plus overhead. */
+/** Gas limit of an `eth_call` that runs TokenProbe.sol: the gas that the probe gives to the token, plus overhead. */
 const PROBE_GAS = '0x1e8480' // 2 million
 /** Number of characters of an answer of TokenProbe.sol in hex: `0x`, a flag word and a number word. */
 const PROBE_ANSWER_CHARS = 2 + 2 * 64
@@ -82,7 +82,7 @@ export function createEvmCommunityPaymentPort(
 export const readTokenBalance = (call: RpcCall, token: string, wallet: string): Promise<bigint> =>
   askToken(call, token as Hex, encodeContractCall(erc20Abi, 'balanceOf', [wallet as Hex]))
 
-/** Gas limit of a question for a symbol, which bounds the answer's length too. */
+/** Gas limit of the call of `symbol()`, which also bounds the length of its answer. */
 const SYMBOL_GAS = '0x493e0' // 300 thousand
 const SYMBOL_PATTERN = /^[\x21-\x7e]{1,16}$/
 
@@ -132,14 +132,14 @@ async function askToken(call: RpcCall, token: Hex, question: Hex): Promise<bigin
   const answer = await fallbackOnExpectedError(
     call<unknown>('eth_call', [{ data, gas: PROBE_GAS }, 'latest']),
     isEvmFailure,
-    NO_ANSWER,
+    EMPTY_PROBE_ANSWER,
   )
   if (!isHex(answer) || answer.length !== PROBE_ANSWER_CHARS)
     throw transientError('eth_call did not answer with two words')
   return BigInt(`0x${answer.slice(2 + 64)}`)
 }
 
-const NO_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
+const EMPTY_PROBE_ANSWER: Hex = `0x${'0'.repeat(2 * 64)}`
 
 const placeBidTransaction = (
   payments: Hex,

@@ -28,9 +28,8 @@ export const layerZeroEndpointAbi = parseAbi([
 ])
 
 /**
- * The functions of LayerZero's message libraries SendUln302 and ReceiveUln302 that we use, and the endpoint's functions
- * by which an application configures them (IMessageLibManager). Declared as in the public interfaces of
- * `@layerzerolabs/lz-evm-messagelib-v2` and `@layerzerolabs/lz-evm-protocol-v2`.
+ * The endpoint's functions by which an application reads and sets its message libraries (IMessageLibManager of
+ * `@layerzerolabs/lz-evm-protocol-v2`).
  */
 export const layerZeroLibraryManagerAbi = parseAbi([
   'struct SetConfigParam { uint32 eid; uint32 configType; bytes config; }',
@@ -42,6 +41,10 @@ export const layerZeroLibraryManagerAbi = parseAbi([
   'function setConfig(address oapp, address lib, SetConfigParam[] params)',
 ])
 
+/**
+ * The functions of LayerZero's message libraries SendUln302 and ReceiveUln302 that we use, declared as in the public
+ * interfaces of `@layerzerolabs/lz-evm-messagelib-v2`.
+ */
 export const layerZeroUlnAbi = parseAbi([
   'struct UlnConfig { uint64 confirmations; uint8 requiredDVNCount; uint8 optionalDVNCount; uint8 optionalDVNThreshold; address[] requiredDVNs; address[] optionalDVNs; }',
   'function getAppUlnConfig(address oapp, uint32 eid) view returns (UlnConfig)',

@@ -29,7 +29,7 @@ import {
 } from './item.js'
 
 /** Minimum advised number of independent verifiers (DVNs): a single verifier can invent messages. */
-const ADVISED_DVNS = 2
+const MIN_ADVISED_DVNS = 2
 const LAYER_ZERO_DEFAULT = `LayerZero's default`
 /** Maximum message length for the executor, bytes, as in LayerZero's default. */
 const MAX_MESSAGE_BYTES = 10_000
@@ -62,14 +62,14 @@ export async function compareBridgeSettings(
   const strangers = await Promise.all(strangeEids.map((eid) => peerItem(eid, NO_PEER)))
   const items = await Promise.all(
     far.map(async (one) => [
-      ...(await comparePath(ask, end, one)),
+      ...(await compareBridgePath(ask, end, one)),
       await peerItem(one.desired.eid, pad(one.at)),
     ]),
   )
   return [...strangers.filter(({ isRight }) => !isRight), ...items.flat()]
 }
 
-async function comparePath(
+async function compareBridgePath(
   ask: RpcCall,
   end: HubOrSpokeContract,
   far: HubOrSpokeContract,
@@ -94,7 +94,7 @@ async function comparePath(
     call('setConfig', [library, [{ eid, configType, config }]], does)
   // the sending chain decides how many confirmations verifiers wait for
   const confirmations = (sends ? bridge : far.desired.bridge)?.confirmations ?? bridge.confirmations
-  const uln = ulnOf({ ...bridge, confirmations })
+  const uln = verifierSettingsOf({ ...bridge, confirmations })
   const verifiers = verifiersText(uln)
   const ofLibrary = createContractReader(ask, library, layerZeroUlnAbi)
   const ulnConfig = await fallbackIfRefused(ofLibrary('getAppUlnConfig', [at, eid]), null)
@@ -117,7 +117,7 @@ async function comparePath(
         `sets ${verifiers}`,
       ),
       advice:
-        bridge.requiredDvns.length + bridge.optionalThreshold < ADVISED_DVNS &&
+        bridge.requiredDvns.length + bridge.optionalThreshold < MIN_ADVISED_DVNS &&
         'A single verifier can invent messages: name two or more.',
     }),
   ]
@@ -145,7 +145,10 @@ async function comparePath(
   return items
 }
 
-/** Reads the message library for a remote chain. The endpoint reverts where none is set, not even a default. */
+/**
+ * Reads the address of the message library for a remote chain, or `LAYER_ZERO_DEFAULT` where the default applies. The
+ * endpoint reverts where not even a default is set.
+ */
 async function readLibrary(
   ask: RpcCall,
   { at, desired: { endpoint, role } }: HubOrSpokeContract,
@@ -166,15 +169,19 @@ async function readLibrary(
 const EXECUTOR_PARAMETERS = parseAbiParameters('(uint32 maxMessageSize, address executor)')
 const ULN_PARAMETERS = getAbiItem({ abi: layerZeroUlnAbi, name: 'getAppUlnConfig' }).outputs
 
-type Uln = ContractFunctionReturnType<typeof layerZeroUlnAbi, 'view', 'getAppUlnConfig'>
+type VerifierSettings = ContractFunctionReturnType<
+  typeof layerZeroUlnAbi,
+  'view',
+  'getAppUlnConfig'
+>
 
 /** The verifier settings in the library's form. A count of 255 means no verifiers: 0 means LayerZero's default. */
-const ulnOf = ({
+const verifierSettingsOf = ({
   confirmations,
   requiredDvns,
   optionalDvns,
   optionalThreshold,
-}: DesiredBridgeSettings): Uln => ({
+}: DesiredBridgeSettings): VerifierSettings => ({
   confirmations: BigInt(confirmations),
   requiredDVNs: requiredDvns,
   optionalDVNs: optionalDvns,
@@ -190,7 +197,7 @@ function verifiersText({
   requiredDVNs,
   optionalDVNCount,
   ...uln
-}: Uln): string {
+}: VerifierSettings): string {
   const list = (count: number, addresses: readonly Hex[]) => {
     if (count === 0) return LAYER_ZERO_DEFAULT
     return count === NIL_DVN_COUNT ? 'nobody' : addresses.join(', ').toLowerCase()

@@ -24,8 +24,8 @@ import {
 type ChainReader = <T>(label: string, read: (ask: RpcCall) => Promise<T>) => Promise<T>
 
 /**
- * Compares the desired deployment of a network with its chains, hub first. Once the steps of all items are executed, a
- * new comparison gives at most the second step of an ownership transfer, `acceptOwnership`.
+ * Compares the desired deployment of a network with its chains, hub first. Once all steps are executed, a new comparison
+ * gives no step but `acceptOwnership`, the second step of an ownership transfer.
  * @param strangeEids endpoint ids that must have no peer
  */
 export async function compareNetworkDeployment(
@@ -45,7 +45,7 @@ export async function compareNetworkDeployment(
     const { chain, desired: one } = end
     return asking(chain, async (ask) => [
       ...codes,
-      ...(await Promise.all(deployed.map((it) => compareSettings(ask, one, it)))).flat(),
+      ...(await Promise.all(deployed.map((it) => compareContractSettings(ask, one, it)))).flat(),
       ...(await compareBridgeSettings(ask, end, ends, strangeEids)),
     ])
   })
@@ -54,8 +54,9 @@ export async function compareNetworkDeployment(
 
 /**
  * Compares a chain's endpoint, and the code of its contracts.
- * @returns the deployed contracts, and the hub or spoke. `end` is null where the endpoint has another id, or where a
- * contract has other code than clusterd's or can't be deployed: the chain's settings are not compared then
+ * @returns these comparisons, the deployed contracts, and the hub or spoke as `end`. `end` is null where the endpoint has
+ * another id, or where a contract has other code than clusterd's or can't be deployed: then the chain's settings are not
+ * compared
  */
 async function compareChainCode(
   ask: RpcCall,
@@ -111,7 +112,7 @@ async function classifyCode(
 }
 
 /** Advice to the operator about a contract that can't be deployed. */
-function adviceOn(foundCode: FoundCode, proxy: Hex): string {
+function deploymentAdvice(foundCode: FoundCode, proxy: Hex): string {
   if (foundCode === 'another')
     return 'It is another contract, or was constructed with other values: correct the chains file.'
   if (proxy === '0x')
@@ -134,7 +135,7 @@ export async function compareContractCode(
     wanted: 'ours',
     found: foundCode,
     rank: DEPLOYMENT_STEP_ORDER.deploy,
-    advice: foundCode !== 'ours' && !canDeploy && adviceOn(foundCode, proxy),
+    advice: foundCode !== 'ours' && !canDeploy && deploymentAdvice(foundCode, proxy),
     step: canDeploy ? { ...step, does: `deploys the ${what} at ${address}` } : null,
   })
 }
@@ -144,6 +145,7 @@ export async function compareContractCode(
  */
 const SETTINGS_ABI: Abi = [...hubAbi, ...ensResolverAbi]
 
+/** Reads a setting of one of clusterd's contracts as text, in lower case. @throws RpcError */
 export const readContractSettingText = async (
   ask: RpcCall,
   at: Hex,
@@ -178,7 +180,7 @@ export async function compareContractOwner(
   return { callee, call, items }
 }
 
-async function compareSettings(
+async function compareContractSettings(
   ask: RpcCall,
   desired: DesiredChainDeployment,
   { what, address: at }: DesiredContract,

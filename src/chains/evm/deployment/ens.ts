@@ -74,7 +74,7 @@ export async function compareEnsDeployment(
     [0n, 1n].map((place) => readContractSettingText(ask, at.at, 'signers', [place])),
   )
   const signerText = signers.filter((one) => one !== zeroAddress).join(', ')
-  // a new signer first takes the free one of the resolver's two slots for signers, so that names resolve while the API
+  // the resolver has two slots for signers. A new signer takes the free slot first, so that names resolve while the API
   // processes change their keys
   const signs = signers.includes(signer)
   const place = signers.findIndex((one) => (signs ? one !== signer : one === zeroAddress))

@@ -38,6 +38,7 @@ export interface ComparedSetting {
   wanted: string
   found: string
   isRight: boolean
+  /** Place of the step in `DEPLOYMENT_STEP_ORDER`. */
   rank: number
   /** Null where the value is right, or where no transaction that clusterd builds can change it. */
   step: DeploymentStep | null
@@ -91,7 +92,7 @@ export function compareSetting(
   }
 }
 
-/** Step that calls a function of the contract, or of contract `to`. The contract's owner signs, or account `by`. */
+/** Step that calls a function of the given contract, or of `to`. The contract's owner signs, or `by` if it is set. */
 export function ownerCallStep(
   { chain, at, owner }: OwnedContract,
   call: {

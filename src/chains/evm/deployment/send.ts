@@ -18,8 +18,8 @@ export interface DeploymentChain
 }
 
 /** Longest wait until a transaction is included in a block, and until nodes agree about the next nonce, ms. */
-const INCLUSION_MS = 10 * 60_000
-const POLL_MS = 500
+const MAX_INCLUSION_WAIT_MS = 10 * 60_000
+const MAX_POLL_MS = 500
 
 /**
  * Simulates, signs (EIP-1559) and sends a call with the account's next nonce, and waits until the transaction is mined.
@@ -42,7 +42,7 @@ export async function sendDeploymentCall(
       readGasFees(ask),
       ask<Hex>('eth_getBalance', [from, 'latest']),
     ])
-    // a single node estimates the fees, and the transaction may cost all of them
+    // capped, because a single node estimates the fees, and the transaction may cost all of them
     const fees = capGasFees(estimated, capWei)
     if (!fees)
       throw new Error(
@@ -130,15 +130,17 @@ export async function waitForNextNonce(
   )
 }
 
+/** Repeats `ask` until it returns something. Null after `MAX_INCLUSION_WAIT_MS`. */
 async function pollUntilFound<T>(ask: () => Promise<T | null>): Promise<T | null> {
-  const end = performance.now() + INCLUSION_MS
-  for (let pauseMs = 50; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
+  const end = performance.now() + MAX_INCLUSION_WAIT_MS
+  for (let pauseMs = 50; ; pauseMs = Math.min(MAX_POLL_MS, 2 * pauseMs)) {
     const result = await ask()
     if (result !== null || performance.now() > end) return result
     await sleep(pauseMs)
   }
 }
 
+/** Replaces the error of a refused call by an Error with one sentence. */
 async function explainRefusal<T>(request: Promise<T>): Promise<T> {
   try {
     return await request
@@ -152,7 +154,7 @@ async function explainRefusal<T>(request: Promise<T>): Promise<T> {
 
 /**
  * Number of the block that deployed a contract, searched backwards from the newest block.
- * @returns null where a call fails, as for a block whose state the node has pruned
+ * @returns null where a node does not return an older block's code, as after pruning
  */
 export async function findDeploymentBlock(
   { rpc }: DeploymentChain,

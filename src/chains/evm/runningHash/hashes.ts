@@ -81,7 +81,10 @@ export const encodeRunningHashes = (
     ]),
   ])
 
-/** Decodes stored running hashes: null for a contract that was not stored, or where another block's were stored. */
+/**
+ * Decodes stored running hashes, in the order of `contractsWithRunningHash`. Null for a contract that was not stored, and
+ * for all contracts where the hashes of another block were stored.
+ */
 export function decodeRunningHashes(
   contracts: ChainContractSettings,
   parentHash: Buffer,
@@ -131,6 +134,7 @@ export function runningHashInputs(
   return inputs
 }
 
+/** Running hashes after logs: for each log, keccak256 of its contract's hash and the log's words. */
 export function extendRunningHashes(
   before: RunningHashes,
   logs: readonly RunningHashInput[],

@@ -141,7 +141,7 @@ export async function readLastConfirmedHashes(
       )
     return known ?? agreedHashes?.answer[i] ?? null
   })
-  // if no contract has a stored hash, the stored hashes are of another block: the chain was rewound
+  // hashes were stored, but of another block, and nodes return none for this block: the chain was rewound
   const isRewound = contracts.length > 0 && parentHash && record && hashes.every((one) => !one)
   if (isRewound || contracts[hashes.indexOf(null)]?.kind === 'hub')
     return { runningHashes: null, trustBasis: null }
@@ -207,7 +207,7 @@ export type RunningHashReader = (
 ) => Promise<AgreedAnswer<RunningHashes> | null>
 
 /** Start of a series of ranges. */
-interface RangesStart {
+interface RangeSeriesStart {
   from: number
   /** The contracts' running hashes before block `from`. */
   before: RunningHashes
@@ -221,7 +221,7 @@ interface RangesStart {
 export function checkedLogRangeSource(
   chain: EvmChain,
   width: LogRangeWidth,
-  { from: start, before, hashesAt }: RangesStart,
+  { from: start, before, hashesAt }: RangeSeriesStart,
 ): BlockRangeSource<CheckedLogRange> {
   const source = logRangeSource(chain, width)
   const timed = logRangeSource(chain, width, false)
@@ -254,7 +254,7 @@ export function checkedLogRangeSource(
 }
 
 /** The unconfirmed blocks (the tail) above a cursor, and the running hashes at the cursor. */
-interface KnownTail {
+interface UnconfirmedTail {
   tail: readonly DecodedBlock[]
   before: RunningHashes
 }
@@ -270,7 +270,7 @@ interface KnownTail {
 export async function proveBlocks(
   chain: EvmChain,
   cursor: StoredCursor,
-  known: KnownTail & {
+  known: UnconfirmedTail & {
     blocks: readonly DecodedBlock[]
     hashesAt: RunningHashReader
     /** The highest block that two nodes call confirmed. */
@@ -315,8 +315,8 @@ export async function proveBlocks(
 
 /**
  * Reads blocks again that were read while they were unconfirmed.
- * @throws RpcError where a log that was read before is missing, or the blocks are of another fork; errors of
- * `readBlocksInRanges`
+ * @throws RpcError where the blocks are of another fork, or where a log that was read before is missing and no running
+ * hash covers the chain's logs; errors of `readBlocksInRanges`
  */
 async function readBlocksAgain(
   chain: EvmChain,
@@ -344,12 +344,13 @@ async function readBlocksAgain(
 /**
  * Running hashes as of the newest known block, which all logs above the cursor have to produce. Nodes keep the state of
  * the newest block longest.
- * @throws Error where the logs do not produce the hashes; NoQuorumError, ChainUnavailableError
+ * @throws Error where the logs do not produce the hashes; NoQuorumError, ChainUnavailableError; RpcError where no block
+ * is known
  */
 export async function readNewestRunningHashes(
   chain: EvmChain,
   { parentHash, nextBlock }: StoredCursor,
-  { tail, before }: KnownTail,
+  { tail, before }: UnconfirmedTail,
 ): Promise<AgreedAnswer<RunningHashes>> {
   const top = tail.at(-1)
   const hash = top?.hash ?? parentHash

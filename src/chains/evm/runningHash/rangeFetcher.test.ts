@@ -5,8 +5,8 @@ import { type RpcCall, RpcPool } from '../../rpc/nodes.js'
 import { createEvmChain } from '../chain.js'
 import { RangeFetcher } from './rangeFetcher.js'
 
-const HASH = `0x${'07'.repeat(32)}`
-const BLOCK = Buffer.alloc(32, 1)
+const BLOCK_HASH_HEX = `0x${'07'.repeat(32)}`
+const BLOCK_HASH = Buffer.alloc(32, 1)
 
 /** A fetcher over two nodes that return running hashes while `hasState` is set. */
 function fetcherOver(nodes: { hasState: boolean }) {
@@ -24,7 +24,7 @@ function fetcherOver(nodes: { hasState: boolean }) {
     if (method !== 'eth_call') throw new RpcError('transient', 'no such block')
     calls += 1
     if (!nodes.hasState) throw new RpcError('transient', 'missing trie node')
-    return HASH as T
+    return BLOCK_HASH_HEX as T
   }
   const rpc = new RpcPool<`0x${string}`>({
     label: '1',
@@ -40,8 +40,8 @@ function fetcherOver(nodes: { hasState: boolean }) {
 
 it('asks two nodes for the running hashes of a block once, also for concurrent readers', async () => {
   const { fetcher, calls } = fetcherOver({ hasState: true })
-  const read = await Promise.all([fetcher.hashesAt(7, BLOCK), fetcher.hashesAt(7, BLOCK)])
-  read.push(await fetcher.hashesAt(7, BLOCK))
+  const read = await Promise.all([fetcher.hashesAt(7, BLOCK_HASH), fetcher.hashesAt(7, BLOCK_HASH)])
+  read.push(await fetcher.hashesAt(7, BLOCK_HASH))
   for (const hashes of read)
     expect(hashes).toMatchObject({ answer: [Buffer.alloc(32, 7)], nodes: 2 })
   expect(calls()).toBe(2)
@@ -50,7 +50,7 @@ it('asks two nodes for the running hashes of a block once, also for concurrent r
 it('asks again where nodes did not return the running hashes', async () => {
   const nodes = { hasState: false }
   const { fetcher } = fetcherOver(nodes)
-  expect(await fetcher.hashesAt(7, BLOCK)).toBeNull()
+  expect(await fetcher.hashesAt(7, BLOCK_HASH)).toBeNull()
   nodes.hasState = true
-  expect(await fetcher.hashesAt(7, BLOCK)).toMatchObject({ nodes: 2 })
+  expect(await fetcher.hashesAt(7, BLOCK_HASH)).toMatchObject({ nodes: 2 })
 })

@@ -24,9 +24,7 @@ import {
 } from './ranges.js'
 import { createLogRangeWidth, type LogRangeWidth } from './width.js'
 
-/**
- * Number of cached running hashes: more than the ranges that are read at once. A catch-up reads some 100,000 ranges.
- */
+/** Number of cached running hashes: more than the ranges that are read in parallel, far fewer than those of a catch-up. */
 const MAX_CACHED_HASHES = 64
 
 type FoldedHashes = Map<number, { hash: Buffer; runningHashes: AgreedAnswer<RunningHashes> }>
@@ -93,6 +91,7 @@ export class RangeFetcher {
   /**
    * Calculates the running hashes at a cursor for which neither the database nor the nodes have them, from all logs
    * since `startBlock`. The running hashes at the newest block prove these logs.
+   * @param alive called after each range
    * @throws as `foldAhead`; RpcError where the cursor's block is not in the proved chain
    */
   async hashesFromStart(
@@ -116,8 +115,9 @@ export class RangeFetcher {
 
   /**
    * Reads all logs of a catch-up once without storing them, to calculate the running hashes at blocks whose state is
-   * pruned on the nodes. The running hashes that nodes return for block `confirmed`, or else for the block `latest`, prove all
-   * logs up to there at once.
+   * pruned on the nodes. The running hashes that nodes return for block `confirmed`, or else for the block `latest`, prove
+   * all logs up to that block.
+   * @param alive called after each range
    * @throws NoQuorumError or ChainUnavailableError that says why nodes return neither; errors of `readBlocksInRanges`;
    * RpcError where a block was replaced meanwhile; RefutedAnswerError where the logs do not produce the hashes: the
    * nodes that returned the logs are then asked last

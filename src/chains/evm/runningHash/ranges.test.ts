@@ -6,10 +6,10 @@ import { readBlocksInRanges } from './ranges.js'
 import { createLogRangeWidth } from './width.js'
 
 const CHAIN_ID = 31_337
-const WIDE = 1_024
+const WIDE_BLOCKS = 1_024
 
 /** A range that a node returned; it has no logs. */
-interface Range {
+interface ReturnedRange {
   from: number
   to: number
 }
@@ -35,9 +35,9 @@ async function sourceOf(refuse: (blocks: number) => object | null) {
   })
   return {
     rpc: createEvmRpc({ label: '1', urls: [url], chainId: CHAIN_ID }),
-    width: createLogRangeWidth(WIDE),
+    width: createLogRangeWidth(WIDE_BLOCKS),
     sizeOf: () => 0,
-    async read(call: RpcCall, from: number, to: number): Promise<Range> {
+    async read(call: RpcCall, from: number, to: number): Promise<ReturnedRange> {
       const [fromBlock, toBlock] = [from, to].map((block) => `0x${block.toString(16)}`)
       await call('eth_getLogs', [{ fromBlock, toBlock }])
       return { from, to }
@@ -53,8 +53,10 @@ it.each([
 ])('a rate limit does not halve a range: %i, "%s"', async (code, message) => {
   const source = await sourceOf(() => ({ code, message }))
   for (let n = 0; n < 3; n++)
-    await expect(readBlocksInRanges<Range>(source, 1, WIDE)).rejects.toThrow(/no RPC URL answers/)
-  expect(source.width.blocks).toBe(WIDE)
+    await expect(readBlocksInRanges<ReturnedRange>(source, 1, WIDE_BLOCKS)).rejects.toThrow(
+      /no RPC URL answers/,
+    )
+  expect(source.width.blocks).toBe(WIDE_BLOCKS)
 })
 
 it.each([
@@ -64,10 +66,10 @@ it.each([
   [-32_000, 'maximum [from, to] blocks distance: 900'],
 ])('a refusal of a range halves it: %i, "%s"', async (code, message) => {
   const source = await sourceOf((blocks) => (blocks > 900 ? { code, message } : null))
-  const ranges = await readBlocksInRanges<Range>(source, 1, WIDE)
+  const ranges = await readBlocksInRanges<ReturnedRange>(source, 1, WIDE_BLOCKS)
   expect(ranges.map(({ answer: { from, to } }) => [from, to])).toEqual([
-    [1, WIDE / 2],
-    [WIDE / 2 + 1, WIDE],
+    [1, WIDE_BLOCKS / 2],
+    [WIDE_BLOCKS / 2 + 1, WIDE_BLOCKS],
   ])
 })
 
@@ -78,7 +80,7 @@ it('a refusal with an unknown message halves the range, and permanently where th
   const failed: number[] = []
   for (let from = 1; from <= 10_000; ) {
     const to = from + source.width.blocks - 1
-    const ranges = await readBlocksInRanges<Range>(source, from, to).catch(() => null)
+    const ranges = await readBlocksInRanges<ReturnedRange>(source, from, to).catch(() => null)
     if (ranges) from = to + 1
     else failed.push(to - from + 1)
   }

@@ -36,6 +36,7 @@ export interface ConfirmedLogRange {
   decoded: DecodedLogs
   /** Hash of block `from` - 1, taken from the header of block `from`. */
   parentHash: Buffer
+  /** Hash of block `to`. */
   lastHash: Buffer
 }
 
@@ -173,8 +174,8 @@ export const isCoveredByRunningHash = ({ config }: EvmChain): boolean =>
   config.role === 'hub' && contractsWithRunningHash(config).length > 0
 
 /**
- * Source of a chain's confirmed logs. Where the running hash of the logs, which the contracts keep, proves that no
- * other block has logs, the second node is asked only for the blocks in which the first node has logs.
+ * Source of a chain's confirmed logs. Where the contracts' running hashes prove that no other block has logs, the second
+ * node is asked only for the blocks in which the first node has logs.
  * @param allowsLogTimes true if block timestamps may come from an optional field of the logs: allowed where the running
  * hash includes the timestamps
  */
@@ -186,9 +187,9 @@ export const logRangeSource = (
   rpc: chain.rpc,
   width,
   async read(call, from, to, first) {
-    const readOwn = () => readRange(call, chain, { from, to, allowsLogTimes })
+    const readOwn = () => readLogRange(call, chain, { from, to, allowsLogTimes })
     if (!first || !isCoveredByRunningHash(chain)) return readOwn()
-    const isDense = blockNumbersOfLogs(first.decoded).length > BY_HASH_BLOCKS
+    const isDense = blockNumbersOfLogs(first.decoded).length > MAX_BLOCKS_READ_BY_HASH
     const whole = isDense ? await fallbackOnExpectedError(readOwn(), isTooMuchError, null) : null
     const isEqual = whole?.lastHash.equals(first.lastHash)
     if (isEqual && isDeepStrictEqual(whole?.decoded, first.decoded)) return first
@@ -219,20 +220,20 @@ interface RangeQuestion {
  * Ranges up to this number of blocks are read by block hash, so that a lagging node behind a load balancer can't omit
  * a block. Also the number of blocks that are read in parallel.
  */
-const BY_HASH_BLOCKS = 8
+const MAX_BLOCKS_READ_BY_HASH = 8
 
 /**
- * Reads the logs of a range by block number. Up to `BY_HASH_BLOCKS` blocks are read by hash, unless block
+ * Reads the logs of a range by block number. Up to `MAX_BLOCKS_READ_BY_HASH` blocks are read by hash, unless block
  * timestamps may come from the logs (`allowsLogTimes`).
  * @throws RpcError
  */
-async function readRange(
+async function readLogRange(
   call: RpcCall,
   chain: EvmChain,
   { from, to, allowsLogTimes }: RangeQuestion,
 ): Promise<ConfirmedLogRange> {
   const { config } = chain
-  if (!allowsLogTimes && to - from < BY_HASH_BLOCKS) {
+  if (!allowsLogTimes && to - from < MAX_BLOCKS_READ_BY_HASH) {
     const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
     return rangeOfBlocks(await readBlocks(call, chain, numbers))
   }
@@ -247,7 +248,8 @@ async function readRange(
   const withMinimum = blocks.filter((block) => from <= block && block <= to)
   const headers = await Promise.all(withMinimum.map((block) => requireBlockHeader(call, block)))
   const configured = headers.flatMap((header) => minimumBidEntries(chain, header))
-  if (configured.length > 0) decoded.entries = [...configured, ...decoded.entries].sort(byPosition)
+  if (configured.length > 0)
+    decoded.entries = [...configured, ...decoded.entries].sort(compareByPosition)
   const parentHash = fromHex(read.first.parentHash)
   return { from, to, decoded, parentHash, lastHash: fromHex(read.last.hash) }
 }
@@ -283,7 +285,7 @@ async function readBlocks(
   chain: EvmChain,
   numbers: readonly number[],
 ): Promise<DecodedBlock[]> {
-  const headers = await mapInBatches(numbers, BY_HASH_BLOCKS, (number) =>
+  const headers = await mapInBatches(numbers, MAX_BLOCKS_READ_BY_HASH, (number) =>
     requireBlockHeader(call, number),
   )
   assertHeadersLinked(headers)
@@ -296,7 +298,7 @@ export const readBlocksOfHeaders = (
   chain: EvmChain,
   headers: readonly BlockHeader[],
 ): Promise<DecodedBlock[]> =>
-  mapInBatches(headers, BY_HASH_BLOCKS, async (header) => {
+  mapInBatches(headers, MAX_BLOCKS_READ_BY_HASH, async (header) => {
     const logs = await getBlockLogs(call, logFilterOfContracts(chain.config), header)
     const decoded = await decodeChainLogs(call, chain, logs, () => header.timestampMs)
     return {
@@ -347,13 +349,16 @@ function minimumBidEntries(
   ]
 }
 
-const byPosition = (a: DecodedEntry, b: DecodedEntry): number =>
+const compareByPosition = (a: DecodedEntry, b: DecodedEntry): number =>
   a.position!.block - b.position!.block || a.position!.logIndex - b.position!.logIndex
 
 /** Number of block headers that are read in parallel. */
 const HEADERS_AT_ONCE = 32
 
-/** Times of the logs' blocks: from the logs' own field if `allowsLogTimes` and all logs have it, else from headers. */
+/**
+ * Timestamps of the logs' blocks, ms: from the field `blockTimestamp` if `allowsLogTimes` and all logs have the field,
+ * otherwise from headers.
+ */
 async function readLogTimes(
   call: RpcCall,
   { logs, last }: LogRange,

@@ -39,7 +39,7 @@ describe('the width of a range', () => {
     width.tooMuch(1)
     width.answered(1, 0)
     expect(width.blocks).toBe(1)
-    // for a node that was overloaded, or returned wrong errors, a few times
+    // a node that was overloaded, or returned wrong errors, a few times gets wide ranges again
     for (let n = 0; n < 3_000; n++) width.answered(width.blocks, 0)
     expect(width.blocks).toBeGreaterThan(1_000)
     width.tooMuch(width.blocks)

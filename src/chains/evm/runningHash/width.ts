@@ -8,15 +8,15 @@ export type LogRangeWidth = ReturnType<typeof createLogRangeWidth>
  * Width of the first ranges: small, because several ranges are requested before the first answer. An answer with few logs
  * increases the width up to fourfold.
  */
-const FIRST_BLOCKS = 8
-const MAX_BLOCKS = 10_000
+const FIRST_WIDTH_BLOCKS = 8
+const MAX_WIDTH_BLOCKS = 10_000
 /**
  * Desired number of logs per range, about 2 MB of JSON: enough to hide the round trip, few enough to be
  * garbage-collected while they are young.
  */
-const TARGET_LOGS = 3_000
+const TARGET_LOGS_PER_RANGE = 3_000
 /** Desired number of logs per range while the process serves requests, which wait while it works on a range. */
-const SHARED_TARGET_LOGS = 500
+const SHARED_TARGET_LOGS_PER_RANGE = 500
 
 /**
  * Number of good answers at the lowered maximum width after which the maximum is doubled: few at first, more each time
@@ -27,14 +27,14 @@ const MOST_PATIENCE = 256
 const PATIENCE_FACTOR = 8
 
 /** @param isShared true while the process serves requests: ranges are smaller then */
-export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false) {
+export function createLogRangeWidth(first = FIRST_WIDTH_BLOCKS, isShared = () => false) {
   let blocks = first
-  let ceiling = MAX_BLOCKS
+  let ceiling = MAX_WIDTH_BLOCKS
   let answersAtCeiling = 0
   let patience = FIRST_PATIENCE
   /** True if a range has worked since the ceiling was lowered. Failures without a success between them count once. */
   let hasWorked = false
-  /** Smallest width that failed for an unknown reason; null where the width is not the reason. */
+  /** Smallest width that failed for an unknown reason since the last success. Null if none, or if one block failed. */
   let suspect: number | null = null
 
   const lower = (to: number): void => {
@@ -72,10 +72,10 @@ export function createLogRangeWidth(first = FIRST_BLOCKS, isShared = () => false
       if (width < blocks) return
       if (width >= ceiling) answersAtCeiling += 1
       if (answersAtCeiling >= patience) {
-        ceiling = Math.min(MAX_BLOCKS, 2 * ceiling)
+        ceiling = Math.min(MAX_WIDTH_BLOCKS, 2 * ceiling)
         answersAtCeiling = 0
       }
-      const target = isShared() ? SHARED_TARGET_LOGS : TARGET_LOGS
+      const target = isShared() ? SHARED_TARGET_LOGS_PER_RANGE : TARGET_LOGS_PER_RANGE
       const fitting = logs === 0 ? width * 4 : Math.floor((width * target) / logs)
       blocks = Math.max(1, Math.min(ceiling, fitting, width * 4))
     },

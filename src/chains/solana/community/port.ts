@@ -38,7 +38,7 @@ export function createSolanaCommunityPaymentPort(
   const asking = <T>(work: () => Promise<T>): Promise<T> =>
     rethrowAsUnavailable(`chain "${rpc.label}"`, work)
 
-  /** Decimals of a mint, from two nodes: rules with this token enter the journal. Null for another address. */
+  /** Decimals of a mint, null for another address. From two nodes, because community rules depend on the answer. */
   const decimalsOf = (token: string) =>
     asking(() => rpc.quorum((call) => readMintDecimalsOrNull(call, new PublicKey(token))))
 
@@ -60,7 +60,7 @@ export function createSolanaCommunityPaymentPort(
     const mint = price.token === NATIVE_COIN ? null : new PublicKey(price.token)
     const [{ blockhash }, token] = await Promise.all([
       readLatestBlockhash(call, WALLET_COMMITMENT),
-      mint ? paidToken(call, payer, mint, price.amount) : undefined,
+      mint ? readPaymentToken(call, payer, mint, price.amount) : undefined,
     ])
     return {
       type: 'solana',
@@ -79,10 +79,11 @@ export function createSolanaCommunityPaymentPort(
 }
 
 /**
- * The token of a payment, with the account that pays: the payer's associated token account, or another token account of
- * the payer where only the other account holds enough.
+ * Reads the token of a payment, and chooses the payer's token account that pays: the associated token account, or
+ * another account where only that one has the amount.
+ * @throws ChainUnavailableError where the mint is not of the SPL Token program; RpcError
  */
-async function paidToken(
+async function readPaymentToken(
   call: RpcCall,
   payer: PublicKey,
   mint: PublicKey,

@@ -47,27 +47,28 @@ export interface NumberedPayment extends CommunityPaymentKey {
  * State of a payment whose money is still in the program. `refused`: the payer can withdraw the money. `released`: the
  * recipient can withdraw the money.
  */
-type CommunityState = 'held' | 'refused' | 'released'
+type CommunityPaymentState = 'held' | 'refused' | 'released'
 
 /** Account of a payment for a community name whose money is still in the program. */
 export interface CommunityPaymentAccount extends NumberedPayment {
   amount: bigint
   /** Unix seconds. From then on the payer may take the payment back, if it is still held. */
   reclaimableAt: bigint
-  state: CommunityState
+  state: CommunityPaymentState
 }
 
 /** States in the order of their numbers in the program, which begin with 1. */
-const COMMUNITY_STATES: readonly CommunityState[] = ['held', 'refused', 'released']
-/** Token of a payment in SOL. */
+const COMMUNITY_PAYMENT_STATES: readonly CommunityPaymentState[] = ['held', 'refused', 'released']
+/** Value of `token` in the account of a payment in SOL. */
 const NATIVE_TOKEN = PublicKey.default
 
-/** Number of a payment, derived from community and name: no wallet has two open payments for one name. */
+/** Derives a payment's number from community and name, so that a wallet has at most one open payment for a name. */
 export const derivePaymentNumber = (community: Uint8Array, name: Uint8Array): bigint =>
   createHash('sha256').update(community).update(name).digest().readBigUInt64LE()
 
 /**
- * Creates the registrar program's instructions for payments for community names, with the addresses of their accounts.
+ * Creates builders of the registrar program's instructions about payments for community names, and a decoder of the
+ * payments' accounts.
  */
 export function createCommunityPaymentInstructions({
   address,
@@ -120,7 +121,7 @@ export function createCommunityPaymentInstructions({
     /**
      * Instruction that withdraws a payment's money. The owner signs: the payer, where the payment was refused or nobody
      * decided in time; the recipient, where it was released.
-     * @param destination token account of the owner; absent: the owner's associated token account
+     * @param destination token account that gets a payment in tokens; absent: the owner's associated token account
      */
     claim: (
       owner: PublicKey,
@@ -139,17 +140,17 @@ export function createCommunityPaymentInstructions({
         token,
         state: status,
         ...fields
-      } = decodeRegistrarAccount<RawPayment>('CommunityPayment', data)
+      } = decodeRegistrarAccount<RawCommunityPayment>('CommunityPayment', data)
       return {
         ...fields,
         token: token.equals(NATIVE_TOKEN) ? null : token,
-        state: COMMUNITY_STATES[status - 1]!,
+        state: COMMUNITY_PAYMENT_STATES[status - 1]!,
       }
     },
   }
 }
 
-type RawPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & {
+type RawCommunityPayment = Omit<CommunityPaymentAccount, 'token' | 'state'> & {
   token: PublicKey
   state: number
 }

@@ -28,13 +28,13 @@ import {
   writeBufferInstruction,
 } from './loader.js'
 
-const COMMITMENT = 'confirmed'
+const DEPLOYMENT_COMMITMENT = 'confirmed'
 /**
  * Bytes of code in one write. A transaction has at most 1,232 bytes. Signatures, accounts and the other fields take
  * about 300.
  */
-const PIECE_BYTES = 900
-const WRITES_AT_ONCE = 8
+const CODE_PIECE_BYTES = 900
+const MAX_CONCURRENT_WRITES = 8
 const SLOT_POLL_MS = 50
 
 interface ProgramDeployment {
@@ -52,14 +52,14 @@ interface ProgramDeployment {
  * Deploys a program as `solana program deploy` does: writes the code into a buffer in pieces, then creates the program
  * from the buffer. The buffer's address follows from payer, program and code, so a run after a crash writes only what
  * is missing. Resolves in the next slot, when the program can be called.
- * @throws Error with one sentence
+ * @throws as `sendInstructions`
  */
 export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeployment): Promise<void> {
   const { payer, program, code, unitPrice, onProgress } = deployment
   const buffer = await programBufferAddress(payer.publicKey, program.publicKey, code)
   const rent = (bytes: number) => rpc.call<number>('getMinimumBalanceForRentExemption', [bytes])
   const { value: account } = await readAccount(rpc.call, buffer.address, {
-    commitment: COMMITMENT,
+    commitment: DEPLOYMENT_COMMITMENT,
   })
   if (!account) {
     const lamports = await rent(BUFFER_HEADER_BYTES + code.length)
@@ -71,16 +71,16 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
   }
   const written = account && Buffer.from(account.data[0], 'base64').subarray(BUFFER_HEADER_BYTES)
   const offsets = Array.from(
-    { length: Math.ceil(code.length / PIECE_BYTES) },
-    (_, i) => i * PIECE_BYTES,
+    { length: Math.ceil(code.length / CODE_PIECE_BYTES) },
+    (_, i) => i * CODE_PIECE_BYTES,
   )
-  const pieceAt = (offset: number) => code.subarray(offset, offset + PIECE_BYTES)
+  const pieceAt = (offset: number) => code.subarray(offset, offset + CODE_PIECE_BYTES)
   const missing = offsets.filter((offset) => {
     const piece = pieceAt(offset)
     return !written?.subarray(offset, offset + piece.length).equals(piece)
   })
   let count = offsets.length - missing.length
-  await mapInBatches(missing, WRITES_AT_ONCE, async (offset) => {
+  await mapInBatches(missing, MAX_CONCURRENT_WRITES, async (offset) => {
     const instruction = writeBufferInstruction(
       buffer.address,
       payer.publicKey,
@@ -97,8 +97,8 @@ export async function deployProgram(rpc: SolanaRpc, deployment: ProgramDeploymen
     lamports,
   })
   await sendInstructions(rpc, [payer, program], made, unitPrice)
-  const deployedAt = await getSlot(rpc.call, COMMITMENT)
-  while ((await getSlot(rpc.call, COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
+  const deployedAt = await getSlot(rpc.call, DEPLOYMENT_COMMITMENT)
+  while ((await getSlot(rpc.call, DEPLOYMENT_COMMITMENT)) <= deployedAt) await sleep(SLOT_POLL_MS)
 }
 
 /** Reads a deployed program's code and upgrade authority. Null where no upgradeable program has this id. */
@@ -107,15 +107,16 @@ export async function readDeployedProgram(
   programId: PublicKey,
 ): Promise<ProgramData | null> {
   const { value } = await readAccount(rpc.call, programDataAddress(programId), {
-    commitment: COMMITMENT,
+    commitment: DEPLOYMENT_COMMITMENT,
   })
   return value && decodeProgramData(Buffer.from(value.data[0], 'base64'))
 }
 
-const FIRST_POLL_MS = 50
-const POLL_MS = 1_000
+/** Pause before a transaction's status is read again, ms: the first pause, which doubles up to the longest. */
+const FIRST_STATUS_POLL_MS = 50
+const LONGEST_STATUS_POLL_MS = 1_000
 /** Interval at which a transaction is sent again: a leader may drop it. */
-const SEND_EVERY_MS = 2_000
+const RESEND_INTERVAL_MS = 2_000
 
 /**
  * Signs instructions as one transaction, paid by the first signer. Sends it after the node has simulated it, and waits
@@ -130,7 +131,10 @@ export async function sendInstructions(
   instructions: readonly TransactionInstruction[],
   unitPrice = 0,
 ): Promise<string> {
-  const { blockhash, lastValidBlockHeight } = await readLatestBlockhash(rpc.call, COMMITMENT)
+  const { blockhash, lastValidBlockHeight } = await readLatestBlockhash(
+    rpc.call,
+    DEPLOYMENT_COMMITMENT,
+  )
   const transaction = new Transaction({
     feePayer: signers[0].publicKey,
     recentBlockhash: blockhash,
@@ -141,12 +145,16 @@ export async function sendInstructions(
   const bytes = transaction.serialize().toString('base64')
   const signature = bs58.encode(transaction.signature!)
   let sentMs = Number.NEGATIVE_INFINITY
-  for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(POLL_MS, 2 * pauseMs)) {
-    if (performance.now() - sentMs > SEND_EVERY_MS) {
+  for (
+    let pauseMs = FIRST_STATUS_POLL_MS;
+    ;
+    pauseMs = Math.min(LONGEST_STATUS_POLL_MS, 2 * pauseMs)
+  ) {
+    if (performance.now() - sentMs > RESEND_INTERVAL_MS) {
       const isFirst = sentMs === Number.NEGATIVE_INFINITY
       const options = {
         encoding: 'base64',
-        preflightCommitment: COMMITMENT,
+        preflightCommitment: DEPLOYMENT_COMMITMENT,
         skipPreflight: !isFirst,
       }
       await rpc.call('sendTransaction', [bytes, options])
@@ -155,8 +163,8 @@ export async function sendInstructions(
     const [status] = await readSignatureStatuses(rpc.call, [signature])
     if (status?.err)
       throw new Error(`The transaction ${signature} failed: ${JSON.stringify(status.err)}.`)
-    if (status && hasReachedCommitment(status, COMMITMENT)) return signature
-    const height = await rpc.call<number>('getBlockHeight', [{ commitment: COMMITMENT }])
+    if (status && hasReachedCommitment(status, DEPLOYMENT_COMMITMENT)) return signature
+    const height = await rpc.call<number>('getBlockHeight', [{ commitment: DEPLOYMENT_COMMITMENT }])
     if (height > lastValidBlockHeight)
       throw new Error(
         `The cluster took no notice of ${signature}: run the command again, with a higher --unit-price.`,

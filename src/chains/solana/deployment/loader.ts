@@ -18,14 +18,19 @@ import {
   writableSignerAccount,
 } from '../registrar.js'
 
-/** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): u32, followed by fields in bincode. */
-const INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
-const PROGRAM_DATA_TAG = 3
+/** Tags of the upgradeable loader's instructions (solana-loader-v3-interface): a u32, followed by fields in bincode. */
+const LOADER_INSTRUCTION_TAG = { INITIALIZE_BUFFER: 0, WRITE: 1, DEPLOY_WITH_MAX_DATA_LEN: 2 }
+/**
+ * Layout of the loader's accounts (UpgradeableLoaderState in bincode): lengths and offsets in bytes, and the tag with
+ * which program data begins.
+ */
 export const BUFFER_HEADER_BYTES = 37
 export const PROGRAM_ACCOUNT_BYTES = 36
+const PROGRAM_DATA_TAG = 3
 const PROGRAM_DATA_HEADER_BYTES = 45
-const AUTHORITY_OFFSET = 13
-const SEED_CHARS = 32
+const PROGRAM_DATA_AUTHORITY_OFFSET = 13
+/** Maximum length of the seed of an address (`createWithSeed`). */
+const MAX_SEED_CHARS = 32
 
 const REGISTRAR_FILE = new URL(
   '../../../../contracts/solana/registrar/registrar.so',
@@ -35,15 +40,15 @@ const REGISTRAR_FILE = new URL(
 export const readRegistrarCode = (): Buffer => readFileSync(REGISTRAR_FILE)
 
 /**
- * Address of the account (buffer) into which a program's code is written, and its seed. The same payer, program and
- * code give the same account.
+ * Address of the account (buffer) into which a program's code is written, and the address's seed. The same payer, program
+ * and code give the same address.
  */
 export async function programBufferAddress(payer: PublicKey, program: PublicKey, code: Uint8Array) {
   const seed = createHash('sha256')
     .update(program.toBytes())
     .update(code)
     .digest('hex')
-    .slice(0, SEED_CHARS)
+    .slice(0, MAX_SEED_CHARS)
   return { seed, address: await PublicKey.createWithSeed(payer, seed, UPGRADEABLE_LOADER_PROGRAM) }
 }
 
@@ -67,7 +72,7 @@ export function createBufferInstructions(
     }),
     loaderInstruction(
       [writableAccount(address), readonlyAccount(payer)],
-      INSTRUCTION_TAG.INITIALIZE_BUFFER,
+      LOADER_INSTRUCTION_TAG.INITIALIZE_BUFFER,
     ),
   ]
 }
@@ -81,9 +86,9 @@ export const writeBufferInstruction = (
 ) =>
   loaderInstruction(
     [writableAccount(buffer), readonlySignerAccount(by)],
-    INSTRUCTION_TAG.WRITE,
-    u32(offset),
-    u64(piece.length),
+    LOADER_INSTRUCTION_TAG.WRITE,
+    encodeU32(offset),
+    encodeU64(piece.length),
     piece,
   )
 
@@ -117,7 +122,7 @@ export function deployBufferInstructions(
   ]
   return [
     SystemProgram.createAccount({ ...account, lamports, space: PROGRAM_ACCOUNT_BYTES }),
-    loaderInstruction(keys, INSTRUCTION_TAG.DEPLOY_WITH_MAX_DATA_LEN, u64(codeBytes)),
+    loaderInstruction(keys, LOADER_INSTRUCTION_TAG.DEPLOY_WITH_MAX_DATA_LEN, encodeU64(codeBytes)),
   ]
 }
 
@@ -133,11 +138,11 @@ export interface ProgramData {
 export function decodeProgramData(data: Buffer): ProgramData | null {
   if (data.length < PROGRAM_DATA_HEADER_BYTES || data.readUInt32LE(0) !== PROGRAM_DATA_TAG)
     return null
-  const hasAuthority = data[AUTHORITY_OFFSET - 1] === 1
+  const hasAuthority = data[PROGRAM_DATA_AUTHORITY_OFFSET - 1] === 1
   return {
     slot: data.readBigUInt64LE(4),
     upgradeAuthority: hasAuthority
-      ? new PublicKey(data.subarray(AUTHORITY_OFFSET, PROGRAM_DATA_HEADER_BYTES))
+      ? new PublicKey(data.subarray(PROGRAM_DATA_AUTHORITY_OFFSET, PROGRAM_DATA_HEADER_BYTES))
       : null,
     code: data.subarray(PROGRAM_DATA_HEADER_BYTES),
   }
@@ -160,9 +165,11 @@ function loaderInstruction(
   return new TransactionInstruction({
     programId: UPGRADEABLE_LOADER_PROGRAM,
     keys,
-    data: Buffer.concat([u32(tag), ...fields]),
+    data: Buffer.concat([encodeU32(tag), ...fields]),
   })
 }
 
-const u32 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 4)
-const u64 = (value: number): Buffer => toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 8)
+const encodeU32 = (value: number): Buffer =>
+  toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 4)
+const encodeU64 = (value: number): Buffer =>
+  toAnchorNumber(BigInt(value)).toArrayLike(Buffer, 'le', 8)
