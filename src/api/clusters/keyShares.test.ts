@@ -14,7 +14,7 @@ import {
 
 const TYPES = ['evm', 'solana'] as const
 
-/** The address of a key in the form of wallets, computed by another library. */
+/** The address of a private key that has the form in which wallets import it. */
 const addressOf = (type: (typeof TYPES)[number], key: string): string =>
   type === 'evm'
     ? privateKeyToAddress(key as `0x${string}`).toLowerCase()

@@ -35,6 +35,7 @@ export async function availabilityOfCommunityName(context: Context, member: Name
  * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
  * requirements. Other payers get their money back, and must not block a name for the price of a transaction.
  * @param rules null for a name that is no community
+ * @returns `pending` where a payment reserves the name
  */
 export async function nameAvailabilityUnderRules(
   context: Context,

@@ -8,8 +8,8 @@ const MAX_HEADERS = 64
 export const MAX_FORWARDED_CHARS = 1_024
 
 /**
- * Maximum length of a key, characters. A gateway may send longer tokens than our keys, in other schemes than Bearer,
- * which are ignored.
+ * Maximum length of a key, characters. Our keys are shorter. The limit leaves room for a gateway's tokens in other
+ * schemes than Bearer, which are ignored.
  */
 const MAX_KEY_CHARS = 4_096
 

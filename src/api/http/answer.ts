@@ -187,7 +187,7 @@ const CLOSE_HEADER = ['connection', 'close']
 
 /** Ends a response after `LINGER_MS`. The end closes the connection. */
 function endLate(res: ServerResponse, text: string | Buffer): void {
-  // the response to a HEAD has nothing to write
+  // sends the headers of a response to HEAD, where `write` sends nothing
   res.flushHeaders()
   res.write(text)
   const timer = setTimeout(() => res.end(), LINGER_MS)
