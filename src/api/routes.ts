@@ -126,7 +126,7 @@ const v01Routes = ({ siteUrl }: RouteServices): RoutesByTag => ({
 const createDocumentMaker = (tagged: RoutesByTag, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: SERVICE_VERSION, description })
 
-/** OpenAPI documents, each by the path of its route. Making a document takes 50 ms. */
+/** Functions that make the OpenAPI documents, by the path at which the document is served. Each call takes 50 ms. */
 export type OpenApiDocuments = Readonly<Record<string, () => object>>
 
 /** Creates every route, in the order of matching, and the OpenAPI documents of the routes. */

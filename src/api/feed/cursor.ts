@@ -19,8 +19,8 @@ export interface PagePosition {
   /** Stored address of the actor, null for all actors. */
   from: Buffer | null
   /**
-   * Time of the walk's oldest event, Unix ms. Null where the walk has no such bound, and once `floor` has the number of
-   * the first event since that time.
+   * Time before which events are not shown, Unix ms. Null where the walk has no such bound, and once `floor` has the
+   * number of the first event at or after that time.
    */
   sinceMs: number | null
 }

@@ -62,7 +62,7 @@ export interface FeedRequest {
   order?: FeedOrder | undefined
   /** Stored address of the actor. Default: the actor of `page`, else all actors. */
   from?: Buffer | undefined
-  /** Time of the oldest event to show, Unix ms. Ignored with a page token, which has its own bound. */
+  /** Time before which events are not shown, Unix ms. Ignored with a page token, which has its own bound. */
   sinceMs?: number | undefined
   /** Filter of events; without it the page has all events. */
   shows?: (event: PublicEvent) => boolean

@@ -95,7 +95,7 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     socket.end(lastResponseText(REFUSAL_BY_ERROR_CODE[code] ?? MALFORMED_REFUSAL))
-    // the socket is not destroyed at once, since unread bytes would then reset it before the answer arrives
+    // destroying the socket now would reset a connection with unread bytes before the answer arrives
     socket.pause()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))

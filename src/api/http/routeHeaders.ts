@@ -23,8 +23,8 @@ const OPENAPI_PATH = '/openapi.json'
 
 /**
  * Adds the headers of a deprecated route: `Deprecation` (RFC 9745), and `Link` with the relation `successor-version`
- * (RFC 5829). The request's parameters are filled into the successor's path. If a parameter is missing, the link goes
- * to the OpenAPI document.
+ * (RFC 5829). The request's parameters are filled into the successor's path. If a parameter is missing or too long, the
+ * link goes to the OpenAPI document.
  */
 export function addDeprecationHeaders(
   { successor }: Pick<Route, 'successor'>,

@@ -42,10 +42,7 @@ interface SampleRequest {
 export interface CostliestRequest extends SampleRequest {
   /** Why the request is expensive, such as the number of its names. */
   what?: string
-  /**
-   * Owner of the key that the request carries: a wallet of the largest cluster, or another wallet; no key where
-   * absent.
-   */
+  /** Wallet of `SampleData` whose key the request carries. Undefined for a request without a key. */
   as?: 'owner' | 'other'
 }
 

@@ -7,7 +7,7 @@ const fixedPrice = (units: number): RoutePrice => ({ text: String(units), of: ()
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/** This many list elements of a response, or credits that it sums up, cost one unit beside the request's price. */
+/** Number of list elements of a response, or of credits that it sums up, that cost one unit more. */
 export const ROWS_PER_UNIT = 75
 /** Number of further names of a transaction, listed in its status or only counted, that cost one unit more. */
 export const STATUS_NAMES_PER_UNIT = 30

@@ -21,8 +21,7 @@ export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**
  * Names of an address, oldest first, followed by the address's names below communities. A text that is no address has
- * none. The amount of a community name
- * is its price paid in ETH, else 0.
+ * no names.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
  * @param viewer the caller's wallet, whose own names are returned even if the wallet is private
@@ -87,7 +86,7 @@ async function findNamesAfter(
   return [...names, ...below.map((name) => communityNameRecord(context, name))]
 }
 
-/** A record of a name below a community. The amount is the price paid in ETH, else 0. */
+/** A record of a name below a community. The amount is 0 for a name that was not paid for in ETH. */
 export const communityNameRecord = (
   context: Context,
   { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,

@@ -71,8 +71,8 @@ async function statusOfTransaction(query: EvmTxStatusQuery): Promise<TxStatus> {
   // a bid may have moved from the unconfirmed logs (tail) into the journal after the first look-up in the journal
   const lateEntry = await context.lookups[network].journalled(tx)
   if (lateEntry) return statusFromJournal(query, lateEntry)
-  // an invalid verdict is based on a sender and nonce that one lying node may have reported. Confirmed payments come
-  // from two nodes
+  // an invalid verdict is based on a sender and nonce that one lying node may have reported. Confirmed payments outrank
+  // it, because they come from two nodes
   const hasConfirmedPayment = paid?.paidNames.some(({ source }) => source.isConfirmed)
   if (tracked?.verdict && !hasConfirmedPayment) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
@@ -177,6 +177,7 @@ async function statusFromChains(
   }
 }
 
+/** Hash of the confirmed transaction that used the nonce of `tx`. Null where there is none, or the nonce is unknown. */
 async function findReplacement(
   chain: EvmChainPort,
   { tx, confirmed }: { tx: Buffer; confirmed: number },

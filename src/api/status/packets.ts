@@ -36,12 +36,11 @@ import {
 } from './decide.js'
 import { jobTrouble, type Trouble, undeliveredTrouble } from './trouble.js'
 
-/**
- * Blocks of a response: the block of the transaction itself, and the blocks of the hub's transactions that received its
- * messages, by hash.
- */
+/** Blocks that the response to a transaction's status shows. */
 interface TransactionBlocks {
+  /** Block or slot of the transaction on its chain. */
   block: number
+  /** Block of each transaction on the hub that received a message of the transaction, by the hash of the receiver. */
   hubBlocks: ReadonlyMap<string, number>
 }
 
@@ -68,14 +67,12 @@ interface ListedPackets {
   more: number
 }
 
-/**
- * Messages with the time of their transaction. `trouble` is that of the first message whose delivery or refund has any,
- * else null.
- */
+/** Messages with the time and the blocks of their transaction. */
 export type SentPackets = ListedPackets & {
   sentMs: number
   /** Chain of the transaction and, of payments, the paid sum. */
   origin: TxDetails
+  /** Trouble of the first message whose delivery or refund has trouble, else null. */
   trouble: Trouble | null
 } & TransactionBlocks
 
@@ -134,7 +131,7 @@ function refusalOf(payment: PaymentWithProgress): SentPacket['refusal'] {
 
 /**
  * Messages to the hub that deliver a transaction's payments; null where the transaction has no payment.
- * @param confirmationsOf called once, for a transaction that is not confirmed yet
+ * @param confirmationsOf reads the confirmations, only of a transaction that is not confirmed yet
  */
 export async function findPaymentMessages(
   { context, tx }: TxStatusQuery,
