@@ -39,8 +39,8 @@ async function metadataOfName(context: Context, siteUrl: string, input: string) 
 }
 
 /**
- * Metadata of the cluster of each name; null for a name that nobody holds. @throws ApiError too_many for more than
- * `MAX_WALLETS` wallets in all
+ * Metadata of the cluster of each name; null for a name that nobody holds, and for a text that is no name. @throws
+ * ApiError too_many for more than `MAX_WALLETS` wallets of all names together
  */
 async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
@@ -171,7 +171,7 @@ const addressesOfNamesRoute = declareRoute.post('/v0.1/address/names', {
 
 const fullNameSchema = z.string().openapi({ example: 'foobar/main' })
 
-/** Full name of an address (`foobar/main`); null where the address's cluster has no name. */
+/** Full name of an address (`foobar/main`). Null for an address without a cluster, and if its cluster has no name. */
 const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 

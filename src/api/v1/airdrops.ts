@@ -147,7 +147,7 @@ function chooseReceiver(
 }
 
 /** Maximum number of attempts to read the claims, because the operator may replace an airdrop between two reads. */
-const MAX_ATTEMPTS = 3
+const MAX_CLAIM_READ_ATTEMPTS = 3
 
 /**
  * Allocations of a community's airdrop to the wallets verified in the caller's cluster (bundle), private wallets
@@ -165,7 +165,7 @@ async function airdropClaims(context: Context, request: ClaimsRequest, input: st
     } catch (error) {
       // the stored pages of an airdrop's Merkle tree disappear when the operator replaces or removes the airdrop
       // between two reads
-      if (!(error instanceof RangeError) || tries === MAX_ATTEMPTS) throw error
+      if (!(error instanceof RangeError) || tries === MAX_CLAIM_READ_ATTEMPTS) throw error
     }
   }
 }
@@ -225,7 +225,7 @@ interface EligibleWallet {
   merkleRoot: Hex
   wallet: ClaimingWallet
   allocation: AllocationWithClaim
-  /** Hashes from leaf to root, hex without 0x. */
+  /** Merkle proof of the allocation: sibling hashes on the way from the leaf to the root, hex without 0x. */
   proof: readonly string[]
 }
 

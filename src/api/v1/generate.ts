@@ -98,8 +98,8 @@ const KEY_SHARE_PATTERN = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
 
 /**
  * Recovers the key of a generated wallet, for the wallet that requested the generation and for wallets verified in the
- * cluster. A signature works once, so it is useless to anybody who reads it later. For the requesting wallet every
- * attempt uses up the signature, for other wallets only a successful attempt.
+ * cluster. A signature works once, so it is useless to anybody who reads it later. Every attempt of the wallet that
+ * requested the generation uses up its signature. An attempt of another wallet does so only if it succeeds.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 async function recoverWallet(
