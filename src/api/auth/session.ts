@@ -77,7 +77,10 @@ export const missingKeyError = (): ApiError =>
  * The live session of a key, or null. The key is derived from `TOKEN_KEY` and the session's wallet, signing date and
  * nonce. A row that somebody wrote or changed without `TOKEN_KEY` therefore matches no key.
  */
-async function findLiveSession(key: string, { pool, auth }: SessionContext): Promise<Session | null> {
+async function findLiveSession(
+  key: string,
+  { pool, auth }: SessionContext,
+): Promise<Session | null> {
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null

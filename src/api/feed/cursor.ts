@@ -77,7 +77,8 @@ export function decryptPageToken(key: Buffer, token: string): PagePosition | nul
   if (token.length > MAX_TOKEN_CHARS) return null
   const bytes = Buffer.from(token, 'base64url')
   // several texts of base64url decode to the same bytes. Only the text that `encryptPageToken` writes is accepted
-  if (bytes.length < TOKEN_HEAD_BYTES + TOKEN_TAG_BYTES || bytes.toString('base64url') !== token) return null
+  if (bytes.length < TOKEN_HEAD_BYTES + TOKEN_TAG_BYTES || bytes.toString('base64url') !== token)
+    return null
   const content = decryptOrNull(key, bytes)
   const network = NETWORKS.find((candidate) => NETWORK_CODE[candidate] === content?.[1])
   if (!content || !network) return null

@@ -140,10 +140,13 @@ function endPosition(requestedWalk: Walk, walk: Walk, last: FeedRow | null): Wal
   if (last === null && requestedWalk.sinceMs !== null)
     return { ...requestedWalk, first: requestedWalk.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
-  return last ? { ...walk, first: numberAfterEntry(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
+  return last
+    ? { ...walk, first: numberAfterEntry(last), skip: 0 }
+    : { ...walk, first: walk.first ?? 1 }
 }
 
-const numberAfterEntry = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
+const numberAfterEntry = ({ publicFirst, publicCount }: FeedRow): number =>
+  publicFirst + publicCount
 
 /** Token of a walk that begins after the feed's newest event. @param from stored address of the actor, null for all */
 export async function feedEndToken(context: Context, from: Buffer | null): Promise<string> {

@@ -25,7 +25,10 @@ function trustFunctionOf(proxies: number | string[]): (address: string, hop: num
   return app.get('trust proxy fn')
 }
 
-function countedAddressOf(headers: Record<string, string>, proxies: number | string[] = ['10.0.0.0/8']) {
+function countedAddressOf(
+  headers: Record<string, string>,
+  proxies: number | string[] = ['10.0.0.0/8'],
+) {
   const req = { headers, socket: { remoteAddress: '10.0.0.2' } }
   return rateLimitAddress(clientAddress(req, trustFunctionOf(proxies)))
 }
@@ -70,7 +73,9 @@ describe('the client behind a proxy that writes', () => {
     ['for=_gazonk', '10.0.0.2'],
     ['by=203.0.113.7', '10.0.0.2'],
     ['for=203.0.113.7, proto=https', '10.0.0.2'],
-  ])('Forwarded: %s', (list, counted) => expect(countedAddressOf({ forwarded: list })).toBe(counted))
+  ])('Forwarded: %s', (list, counted) =>
+    expect(countedAddressOf({ forwarded: list })).toBe(counted),
+  )
 
   it('both headers: X-Forwarded-For counts', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=198.51.100.9' }

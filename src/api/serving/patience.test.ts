@@ -23,7 +23,10 @@ function growthMib(): number {
   const beforeMib = oldSpaceMib()
   let mostMib = 0
   for (let n = 0; n < REQUESTS; n++) {
-    const exchange = { address: '127.0.0.1', req: { headers: {}, held: new Array(ELEMENTS_PER_REQUEST).fill(n) } }
+    const exchange = {
+      address: '127.0.0.1',
+      req: { headers: {}, held: new Array(ELEMENTS_PER_REQUEST).fill(n) },
+    }
     const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
     if (caller.address !== exchange.address) throw new Error('another address')
     if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldSpaceMib() - beforeMib)

@@ -140,7 +140,11 @@ const revokeApiKeyRoute = declareRoute.delete('/v1/keys/:id', {
 })
 
 /** The caller's API key with the id in the path. @throws ApiError not_found */
-async function requireApiKey({ pool }: Context, { wallet }: Session, { id }: RouteRequest['params']) {
+async function requireApiKey(
+  { pool }: Context,
+  { wallet }: Session,
+  { id }: RouteRequest['params'],
+) {
   const key = (await listApiKeys(pool, wallet)).find(({ keyHash }) => apiKeyId(keyHash) === id)
   if (!key) throw new ApiError('not_found', 'This wallet has no API key of that id.')
   return key

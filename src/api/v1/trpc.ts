@@ -109,7 +109,10 @@ const leaderboardProcedure = declareProcedure('names.leaderboard', {
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
   price: SEVERAL_STATEMENTS_PRICE,
   costliestSample: { what: '50 clusters', query: { input: '{}' } },
-  listBounds: { 'result.data[]': PAGE_BOUND_REASON, 'result.data[].chainIds[]': WALLETS_BOUND_REASON },
+  listBounds: {
+    'result.data[]': PAGE_BOUND_REASON,
+    'result.data[].chainIds[]': WALLETS_BOUND_REASON,
+  },
   input: z.object({
     offset: offsetSchema,
     limit: limitSchema,
