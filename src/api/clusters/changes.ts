@@ -85,7 +85,7 @@ export function addWalletsChange(
   input: readonly AddWalletInput[],
   pathOf = pathInList,
 ): ClusterChange {
-  const wallets = requireWallets(input, pathOf)
+  const wallets = requireNamedWallets(input, pathOf)
   return {
     kind: 'add_wallets',
     actor,
@@ -103,7 +103,7 @@ export function renameWalletsChange(
   input: readonly RenameWalletInput[],
   pathOf = pathInList,
 ): ClusterChange {
-  return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
+  return { kind: 'rename_wallets', actor, wallets: requireNamedWallets(input, pathOf) }
 }
 
 /**
@@ -123,7 +123,7 @@ export function removeWalletsChange(
   }
 }
 
-function requireWallets(
+function requireNamedWallets(
   input: readonly (RenameWalletInput & { type?: string | undefined })[],
   pathOf: PathOf,
 ) {

@@ -16,7 +16,7 @@ const KEY_BYTES = 32
 /** A share's last byte is its x coordinate, which differs between the shares of a key. */
 export const KEY_SHARE_BYTES = KEY_BYTES + 1
 
-interface KeyType {
+interface KeyFunctions {
   generate(): Buffer
   isKey(key: Buffer): boolean
   addressOf(key: Buffer): string
@@ -25,7 +25,7 @@ interface KeyType {
 }
 
 /** Key functions of the wallet types that the service generates. */
-const KEY_TYPES: Partial<Record<PayerAddressType, KeyType>> = {
+const KEY_FUNCTIONS: Partial<Record<PayerAddressType, KeyFunctions>> = {
   evm: {
     generate: () => fromHex(generatePrivateKey()),
     isKey: (key) => secp256k1.utils.isValidSecretKey(key),
@@ -39,7 +39,7 @@ const KEY_TYPES: Partial<Record<PayerAddressType, KeyType>> = {
     exportKey: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
   },
 }
-export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as PayerAddressType[]
+export const GENERATED_WALLET_TYPES = Object.keys(KEY_FUNCTIONS) as PayerAddressType[]
 
 /**
  * Generates the key of a wallet and splits it into three shares, of which two recover the key (Shamir over GF(256),
@@ -48,7 +48,7 @@ export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as PayerAddressType
  * @returns the wallet's address, and the shares of 33 bytes
  */
 export async function generateKeyShares(type: PayerAddressType) {
-  const { generate, addressOf } = KEY_TYPES[type]!
+  const { generate, addressOf } = KEY_FUNCTIONS[type]!
   const key = generate()
   const address = parseAddress(addressOf(key)) as Address
   // the library rejects subclasses of Uint8Array
@@ -67,7 +67,7 @@ export async function recoverKey(
 ): Promise<string | null> {
   if (shares[0].at(-1) === shares[1].at(-1)) return null // one share, given twice
   const key = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
-  const type = KEY_TYPES[address.type]
+  const type = KEY_FUNCTIONS[address.type]
   if (key.length !== KEY_BYTES || !type?.isKey(key)) return null
   return type.addressOf(key) === address.text ? type.exportKey(key, address) : null
 }

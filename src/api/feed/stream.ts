@@ -20,9 +20,9 @@ import { feedEndToken, feedPage } from './feed.js'
  * Maximum number of events in a page that is written to a stream behind the feed. The page's bytes stay in memory until
  * the client reads them.
  */
-const PAGE_EVENTS = 100
+const MAX_PAGE_EVENTS = 100
 /** Maximum number of events in the first page. The price of opening a stream covers this page. Later pages are queued. */
-const FIRST_PAGE_EVENTS = 50
+const MAX_FIRST_PAGE_EVENTS = 50
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
@@ -49,7 +49,7 @@ export interface FeedStreamRequest {
 /** Selection of the events that a stream shows, without the stream's position. */
 type StreamWalk = Omit<PagePosition, 'first' | 'skip' | 'sinceMs'>
 
-type Page = Awaited<ReturnType<typeof feedPage>>
+type StreamPage = Awaited<ReturnType<typeof feedPage>>
 
 /**
  * Opens a stream of the events after a token.
@@ -68,10 +68,10 @@ export async function openFeedStream(
   const page = await feedPage(context, {
     ...request,
     page: token,
-    limit: FIRST_PAGE_EVENTS,
+    limit: MAX_FIRST_PAGE_EVENTS,
     order: 'oldest',
   })
-  const stop = takePlace(streams, context)
+  const stop = takeStreamPlace(streams, context)
   const reader = {
     streams,
     context,
@@ -87,7 +87,7 @@ export async function openFeedStream(
  * @returns controller that ends the stream. It is aborted once the caller has disconnected, or when the place goes to
  * another address
  */
-function takePlace({ places }: FeedStreams, { caller }: Context): AbortController {
+function takeStreamPlace({ places }: FeedStreams, { caller }: Context): AbortController {
   const stop = new AbortController()
   const free = places.take(caller!.address, 1, () => stop.abort())
   if (free === 'total')
@@ -125,7 +125,7 @@ interface StreamReader {
 
 async function runStream(
   reader: StreamReader,
-  first: Page,
+  first: StreamPage,
   token: string | undefined,
 ): Promise<void> {
   const { streams, context, res, key, stop } = reader
@@ -159,9 +159,9 @@ async function runStream(
  * Reads a page, and returns no sooner than the next stream may read one.
  * @throws the signal's reason where the stream has ended
  */
-async function readNextPage({ context, stop }: StreamReader, token: string): Promise<Page> {
+async function readNextPage({ context, stop }: StreamReader, token: string): Promise<StreamPage> {
   stop.signal.throwIfAborted()
-  const read = feedPage(context, { isTestnet: false, page: token, limit: PAGE_EVENTS })
+  const read = feedPage(context, { isTestnet: false, page: token, limit: MAX_PAGE_EVENTS })
   const [page] = await Promise.all([read, setTimeout(PAGE_READ_INTERVAL_MS)])
   return page
 }
@@ -187,7 +187,7 @@ const FEED_RESTARTED_ERROR = new ApiError(
  * @returns token from which the stream has to catch up, once its client reads too slowly; null once the stream has ended
  * @throws ApiError feed_restarted
  */
-async function followFeed({ streams, res, key, from, stop }: StreamReader, page: Page) {
+async function followFeed({ streams, res, key, from, stop }: StreamReader, page: StreamPage) {
   const { network, generation, newest, end } = page
   const walk = { network, generation, from, order: 'oldest', floor: 1 } as const
   const sinceMs = end.sinceMs ?? 0

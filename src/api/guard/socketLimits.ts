@@ -26,7 +26,7 @@ const MAX_CONNECTIONS = 10_000
  * Maximum number of requests of a connection that wait for their responses. Node parses all requests that arrive in one
  * read, some 1,600.
  */
-const MAX_PIPELINED = 16
+const MAX_PIPELINED_REQUESTS = 16
 /** Time for the last response to reach the client before its socket is destroyed. */
 const LINGER_MS = 5_000
 
@@ -80,7 +80,7 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
   }
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req
-    if (addWaiting(socket, 1) > MAX_PIPELINED) {
+    if (addWaiting(socket, 1) > MAX_PIPELINED_REQUESTS) {
       socket.destroy()
       // without this, Node would create an error with a stack for each request of the closed connection
       req.destroy()

@@ -87,7 +87,7 @@ export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | unde
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || ifNoneMatch.length > MAX_TAG_LIST_CHARS || etag === undefined)
     return answer
-  return matchesEntityTag(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED } : answer
+  return matchesEntityTag(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED_STATUS } : answer
 }
 
 /** True if a list of tags is `*`, or has the tag by weak comparison. */
@@ -108,7 +108,7 @@ const ENTITY_TAG_PATTERN =
 
 const hashOfTag = (tag: string): string | undefined => ENTITY_TAG_PATTERN.exec(tag)?.[2]
 
-const NOT_MODIFIED = 304
+const NOT_MODIFIED_STATUS = 304
 
 /** Status, headers and text of a response, without the headers that depend on its request. */
 export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
@@ -132,11 +132,11 @@ export function toHttpMessage({
   headers: extraHeaders = {},
 }: Answer): HttpMessage {
   const { type, policy } = content
-  const text = status === NOT_MODIFIED ? '' : content.text
+  const text = status === NOT_MODIFIED_STATUS ? '' : content.text
   const bytes = Buffer.byteLength(text)
   const headers = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
-  if (status !== NOT_MODIFIED) headers.push('content-type', type)
-  if (status !== NOT_MODIFIED && !stream) headers.push('content-length', String(bytes))
+  if (status !== NOT_MODIFIED_STATUS) headers.push('content-type', type)
+  if (status !== NOT_MODIFIED_STATUS && !stream) headers.push('content-length', String(bytes))
   if (extraHeaders['cache-control'] === undefined)
     headers.push('cache-control', DEFAULT_CACHE_CONTROL)
   for (const [name, value] of Object.entries(extraHeaders)) headers.push(name, value)

@@ -9,7 +9,7 @@ const ROUNDS = 20
 const LONG_TURN_MS = 10
 
 /** Number of statements that the look-ups of `run` need. */
-async function statementsOf(
+async function countStatements(
   run: (nameOf: ReturnType<typeof createBatchedLookups>['nameOf']) => Promise<void>,
 ): Promise<number> {
   const pool = database.pool
@@ -23,14 +23,14 @@ async function statementsOf(
 const createAddress = (): Buffer => Buffer.alloc(20, 1)
 
 it('runs a statement for each look-up of a client that waits for each answer', async () => {
-  const count = await statementsOf(async (nameOf) => {
+  const count = await countStatements(async (nameOf) => {
     for (let round = 0; round < ROUNDS; round++) await nameOf(createAddress())
   })
   expect(count).toBe(ROUNDS)
 })
 
 it('shares statements among many look-ups that arrive one after another', async () => {
-  const count = await statementsOf(async (nameOf) => {
+  const count = await countStatements(async (nameOf) => {
     for (let round = 0; round < ROUNDS; round++) {
       await Promise.all([nameOf(createAddress()), nameOf(createAddress())])
       const first = nameOf(createAddress())

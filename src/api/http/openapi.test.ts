@@ -4,12 +4,12 @@ import { openApiDocuments, routes } from '../../../scripts/declaredRoutes.js'
 import { ERROR_STATUS } from './errors.js'
 import { errorsOfRoute, openApiPath } from './openapi.js'
 
-interface Document {
+interface OpenApiDocument {
   openapi: string
-  paths: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, OpenApiOperation>>
   components: Record<string, Record<string, unknown>>
 }
-interface Operation {
+interface OpenApiOperation {
   parameters: { name: string; in: string }[]
   responses: object
   deprecated?: boolean
@@ -19,10 +19,10 @@ const DOCUMENT_PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
 const readGeneratedDocument = (path: string) =>
   JSON.parse(
     readFileSync(new URL(`../../client/generated${path}`, import.meta.url), 'utf8'),
-  ) as Document
+  ) as OpenApiDocument
 
 /** Target of a local reference. @throws Error for a dangling one */
-function resolveReference(document: Document, ref: string): unknown {
+function resolveReference(document: OpenApiDocument, ref: string): unknown {
   const [root, ...keys] = ref.split('/')
   if (root !== '#') throw new Error(`${ref} is no local reference`)
   return keys.reduce<unknown>((value, key) => {
@@ -33,14 +33,14 @@ function resolveReference(document: Document, ref: string): unknown {
 }
 
 /** The document with every reference replaced by its target. The documents have no recursive schemas. */
-const withoutReferences = (document: Document): Document =>
+const withoutReferences = (document: OpenApiDocument): OpenApiDocument =>
   JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
     typeof value === 'object' && value !== null && '$ref' in value
       ? JSON.parse(JSON.stringify(resolveReference(document, String(value.$ref))))
       : value,
-  ) as Document
+  ) as OpenApiDocument
 
-const operationsOf = ({ paths }: Document) =>
+const operationsOf = ({ paths }: OpenApiDocument) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )

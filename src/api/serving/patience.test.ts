@@ -7,7 +7,7 @@ import { UNLIMITED_METER } from '../limits/meter.js'
 import type { HttpExchange } from './exchange.js'
 import { CALLER_LEFT_ERROR, WaitingCaller } from './patience.js'
 
-const REQUESTS = 50_000
+const REQUEST_COUNT = 50_000
 /** Number of elements of eight bytes that each request keeps in memory. */
 const ELEMENTS_PER_REQUEST = 100
 const MAX_GROWTH_MIB = 8
@@ -19,10 +19,10 @@ const oldSpaceMib = (): number => {
 }
 
 /** Makes callers without keeping a reference. @returns the largest growth of the old space meanwhile, MiB */
-function growthMib(): number {
+function measureGrowthMib(): number {
   const beforeMib = oldSpaceMib()
   let mostMib = 0
-  for (let n = 0; n < REQUESTS; n++) {
+  for (let n = 0; n < REQUEST_COUNT; n++) {
     const exchange = {
       address: '127.0.0.1',
       req: { headers: {}, held: new Array(ELEMENTS_PER_REQUEST).fill(n) },
@@ -36,8 +36,8 @@ function growthMib(): number {
 
 it('keeps nothing of a request in memory that only a full garbage collection frees', () => {
   // the first run moves objects of earlier test files from the young generation to the old space
-  growthMib()
-  expect(growthMib()).toBeLessThan(MAX_GROWTH_MIB)
+  measureGrowthMib()
+  expect(measureGrowthMib()).toBeLessThan(MAX_GROWTH_MIB)
 })
 
 const createRequest = () => ({

@@ -141,7 +141,7 @@ export async function findPaymentMessages(
   const first = payments[0]
   if (!first) return null
   const { isConfirmed } = first
-  const confirmations = isConfirmed ? CONFIRMED_PLACEHOLDER : await confirmationsOf()
+  const confirmations = isConfirmed ? PLACEHOLDER_CONFIRMATIONS : await confirmationsOf()
   const { packets, more } = await withHubOutcomes(
     context,
     payments.map((payment) => ({
@@ -177,7 +177,7 @@ function paymentTrouble(payment: PaymentWithProgress, nowMs: number): Trouble | 
 }
 
 /** Placeholder: the status of a confirmed payment does not show confirmations. */
-const CONFIRMED_PLACEHOLDER: Confirmations = { have: 0, need: 0 }
+const PLACEHOLDER_CONFIRMATIONS: Confirmations = { have: 0, need: 0 }
 
 /** A message whose outcome on the hub has not been read yet. */
 type UndecidedPacket = Omit<SentPacket, 'hub'> &

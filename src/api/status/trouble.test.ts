@@ -3,7 +3,7 @@ import type { UnfinishedJob } from '../../db/outbox/unfinishedJob.js'
 import { jobTrouble, undeliveredTrouble } from './trouble.js'
 
 const SINCE_MS = Date.UTC(2026, 10, 20, 8)
-const SINCE = '2026-11-20 08:00:00.000+00'
+const SINCE_TEXT = '2026-11-20 08:00:00.000+00'
 const createJob = (changes: Partial<UnfinishedJob>): UnfinishedJob => ({
   kind: 'execute',
   isParked: false,
@@ -31,7 +31,7 @@ describe('the trouble of a job', () => {
       'The refund has not succeeded yet. The service tries again automatically. Gas costs more at present than the service pays. Do not pay again.',
     ],
   ])('%s', (_, changes, text) => {
-    expect(jobTrouble(createJob(changes))).toEqual({ text, since: SINCE })
+    expect(jobTrouble(createJob(changes))).toEqual({ text, since: SINCE_TEXT })
   })
 
   it.each(['insufficient_funds', 'daily_cap', 'signer_unreachable', 'rate_limited'])(
@@ -52,6 +52,6 @@ it('a payment that nobody has begun to deliver is trouble after ten minutes', ()
   expect(undeliveredTrouble(SINCE_MS, SINCE_MS + 10 * MINUTE_MS - 1)).toBeNull()
   expect(undeliveredTrouble(SINCE_MS, SINCE_MS + 10 * MINUTE_MS)).toEqual({
     text: 'The service has not begun the delivery to the hub. Do not pay again.',
-    since: SINCE,
+    since: SINCE_TEXT,
   })
 })

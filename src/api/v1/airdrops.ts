@@ -52,11 +52,11 @@ interface ClaimsRequest {
 }
 
 /**
- * Longest lifetime of a claim permission, seconds. Its deadline is rounded down to `PERMISSION_GRAIN_S`, so that
+ * Longest lifetime of a claim permission, seconds. Its deadline is rounded down to `PERMISSION_ROUNDING_S`, so that
  * requests within ten minutes share a signature.
  */
 const PERMISSION_LIFETIME_S = 3_600
-const PERMISSION_GRAIN_S = 600
+const PERMISSION_ROUNDING_S = 600
 
 /** Verified wallet of the caller's cluster, with its allocation. */
 type ClaimingWallet = WalletWithAllocation & Pick<Wallet, 'type' | 'text'>
@@ -92,7 +92,7 @@ function createClaimTransactionBuilder(
   if (state === 'ended' || nowS >= endsAtS) return createRefusingBuilder('ended')
   const deadlineS = Math.min(
     endsAtS - 1,
-    nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_LIFETIME_S,
+    nowS - (nowS % PERMISSION_ROUNDING_S) + PERMISSION_LIFETIME_S,
   )
   const port = evmChainsOfNetwork(context).find((chain) => chain.label === label)
   if (!port) return createRefusingBuilder('chain_not_served')
@@ -200,8 +200,8 @@ async function claimsJson(
   const { token, distributor, endsAtS } = airdrop
   return {
     community: airdrop.community,
-    total: sumOf(eligible.map(({ allocation }) => allocation)),
-    totalUnclaimed: sumOf(
+    total: sumOfAmounts(eligible.map(({ allocation }) => allocation)),
+    totalUnclaimed: sumOfAmounts(
       eligible.flatMap(({ allocation }) => (allocation.claim?.isConfirmed ? [] : [allocation])),
     ),
     addresses: wallets.map(({ text }) => text),
@@ -213,7 +213,7 @@ async function claimsJson(
   }
 }
 
-const sumOf = (allocations: readonly AllocationWithClaim[]): string =>
+const sumOfAmounts = (allocations: readonly AllocationWithClaim[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
 const claimedFields = ({ tx, isConfirmed }: NonNullable<AllocationWithClaim['claim']>) =>

@@ -21,7 +21,7 @@ import { addressSchema, clusterIdSchema } from './schemas.js'
 const EVENTS_PAGE_LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
 const EVENT_ORDERS = ['oldest', 'newest'] as const
 
-const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
+const EVENT_FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
   cluster: clusterIdSchema,
   clusterOrNull: clusterIdSchema.nullable(),
   name: z.string(),
@@ -31,9 +31,9 @@ const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
 }
 
 /** Schema of an event type's `data`. */
-function dataSchema(fields: EventFields, description: string): z.ZodType {
+function eventDataSchema(fields: EventFields, description: string): z.ZodType {
   const shown = Object.values(fields).flatMap(({ kind, v1, ...texts }) =>
-    v1 === null ? [] : [[v1, FIELD_SCHEMAS[kind].openapi(texts)]],
+    v1 === null ? [] : [[v1, EVENT_FIELD_SCHEMAS[kind].openapi(texts)]],
   )
   return z.object(Object.fromEntries(shown)).openapi({ description })
 }
@@ -48,7 +48,7 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
     from: addressSchema.describe(
       'The wallet that caused the event; the zero address where the wallet is not public',
     ),
-    data: dataSchema(fields, published),
+    data: eventDataSchema(fields, published),
     isTestnet: z.boolean().describe('The event is of the testnet'),
     timestamp: z.int().describe('Milliseconds; never decreases'),
   }),

@@ -138,7 +138,7 @@ export const TX_STATUSES = [
   'finalized',
 ] as const satisfies readonly RegistrationStatus[]
 
-const REASONS_TEXT = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
+const INVALID_REASONS_TEXT = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
   .map((reason) => `\`${reason}\``)
   .join(', ')
 
@@ -163,7 +163,7 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     .string()
     .optional()
     .describe(
-      `Of \`invalid\`: ${REASONS_TEXT}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
+      `Of \`invalid\`: ${INVALID_REASONS_TEXT}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
     ),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z
