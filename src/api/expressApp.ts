@@ -24,10 +24,10 @@ import {
   securityTxtAnswer,
 } from './webPage.js'
 
-/** Headers of a refused request that cost one rate-limit unit: reading them takes as long as one look-up. */
+/** Number of headers of a refused request that cost one rate-limit unit. Reading them takes as long as one look-up. */
 const HEADERS_PER_UNIT = 500
 
-/** Route label of requests that match no route. */
+/** Route of requests that match no route, in the log and in metric labels. */
 const NO_ROUTE_LABEL = 'none'
 /** @param methods HTTP methods for which the path does have a route */
 const noRouteError = (method: string, methods: readonly string[]) => {

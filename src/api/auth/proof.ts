@@ -40,7 +40,7 @@ export interface WalletProof {
   signature: string
   signingDate: string
   type: WalletKindName
-  /** The wallet that signed. */
+  /** Address of the wallet that signed. */
   wallet: string
   /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
   chainId?: number | undefined
@@ -97,7 +97,7 @@ async function membershipOf(
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
  * @throws ApiError as `requireProof`; unauthorized where the session was revoked or has expired, where the signature is
- * too old, and where the wallet has enough newer sessions; invalid_name and not_found for the proof's cluster
+ * too old, and where newer sessions of the wallet took its place; invalid_name and not_found for the proof's cluster
  */
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
@@ -111,7 +111,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     wallet: wallet.bytes,
     signingMs,
     nonce,
-    // of the signatures, responses return only one over the plain message, so no other is stored
+    // a signature over a bound message is not stored, because no response returns it
     signature:
       isPlain && proof.signature.length <= MAX_STORED_SIGNATURE_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
@@ -139,13 +139,13 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
 /**
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. The key of a wallet may sign either form; a contract (ERC-1271) has to sign the bound form.
- * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names the wallet is
- * accepted, and only for `RECOVERY_MAX_AGE_MS`
+ * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names this wallet
+ * is accepted, until `RECOVERY_MAX_AGE_MS` after its signing date
  * @param membership cluster that the message has to name as the wallet's
  * @returns the wallet, the signing date (`signingMs`, Unix ms), the signed `message`, whether it has the plain form, and
  * the bound message's nonce if the client sent one, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
- * date outside its window or another wallet's signature; rate_limited
+ * signing date that is too old or in the future, and for another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
 export async function requireProof(

@@ -123,6 +123,7 @@ export function removeWalletsChange(
   }
 }
 
+/** Parses the addresses and names of wallets in a request, and checks the types that are given with the addresses. */
 function requireNamedWallets(
   input: readonly (RenameWalletInput & { type?: string | undefined })[],
   pathOf: PathOf,
@@ -180,6 +181,7 @@ function requireDistinctWallets(input: readonly string[], pathOf: PathOf): Walle
   return read
 }
 
+/** Changes to append. `appendChangesThroughQueue` adds the network, the session and the limits. */
 type ChangeRequest = Pick<SignedChanges, 'changes' | 'within' | 'alongside'>
 
 /**

@@ -21,7 +21,7 @@ import { type NameBelowCommunity, requireCommunityRules } from './communities.js
  */
 const PAYERS_TIMEOUT_MS = 3_000
 
-/** Availability of a name below a community. @throws ApiError not_found, catching_up */
+/** Availability of a name below a community, as responses show it. @throws ApiError not_found, catching_up */
 export async function availabilityOfCommunityName(context: Context, member: NameBelowCommunity) {
   const rules = await requireCommunityRules(context, member.community)
   await requireCaughtUp(context)

@@ -160,7 +160,7 @@ async function registerWithoutPayment(
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
-  // the name may be this wallet's by now, by an equal request, so the registration is attempted again
+  // an equal request may have registered the name for this wallet meanwhile, so the registration is attempted again
   const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
   if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed', refusal }
   throw refusalError(refusal)

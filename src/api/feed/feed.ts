@@ -78,8 +78,8 @@ const MAX_ROWS_PER_READ = 1_024
 const maxPageRows = (limit: number): number => Math.max(256, 2 * limit)
 
 /**
- * Position to read from. A walk that has not begun has no generation, and in newest order no `first`: it begins at the
- * newest event.
+ * A walk through the feed at the position from which it is read. A walk that has not begun has no generation. In newest
+ * order it has no `first` either, and begins at the newest event.
  */
 type Walk = Omit<PagePosition, 'generation' | 'first'> & {
   generation: number | null
@@ -132,9 +132,9 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /**
- * Position at which a walk continues after all its events were returned.
+ * Position at which a walk continues that has returned all events of the feed.
  * @param requestedWalk the walk before its time bound became an event number
- * @param last the last entry that was read
+ * @param last the last entry that was read, null for none
  */
 function endPosition(requestedWalk: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
   if (last === null && requestedWalk.sinceMs !== null)
@@ -268,7 +268,7 @@ async function readEntriesOfWalk(context: Context, walk: Walk, limit: number, ev
     from,
   })
   if (generation !== null && generation !== stretch.generation) throw feedRestartedError()
-  // the feed was rewound and now ends before this position: other events will get the position's number
+  // the feed was rewound and now ends before this position: new events will get the numbers from there on
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw feedRestartedError()
   return stretch
 }

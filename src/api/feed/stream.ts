@@ -54,8 +54,8 @@ type StreamPage = Awaited<ReturnType<typeof feedPage>>
 /**
  * Opens a stream of the events after a token.
  * @returns function that writes the stream to a response whose head was sent
- * @throws ApiError as `feedPage`; rate_limited where the client's address has as many streams as allowed, unavailable
- * where this process has
+ * @throws ApiError as `feedPage`; rate_limited if the client's address, and unavailable if this process, has as many
+ * streams as allowed
  */
 export async function openFeedStream(
   streams: FeedStreams,
@@ -83,7 +83,7 @@ export async function openFeedStream(
 }
 
 /**
- * Takes the place of an open stream for the caller.
+ * Reserves a place for a stream of the caller.
  * @returns controller that ends the stream. It is aborted once the caller has disconnected, or when the place goes to
  * another address
  */
@@ -156,7 +156,7 @@ async function runStream(
 }
 
 /**
- * Reads a page, and returns no sooner than the next stream may read one.
+ * Reads a page. Returns after `PAGE_READ_INTERVAL_MS` at the earliest, because only then the next stream may read.
  * @throws the signal's reason where the stream has ended
  */
 async function readNextPage({ context, stop }: StreamReader, token: string): Promise<StreamPage> {
@@ -209,7 +209,7 @@ async function followFeed({ streams, res, key, from, stop }: StreamReader, page:
   }
 }
 
-/** Bytes to write for a list of events, by the hex of the actor's stored address, empty for a stream of all actors. */
+/** Bytes to write for a list of events, by the hex of an actor's stored address. The key of all actors is empty. */
 const bytesOfEvents = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**

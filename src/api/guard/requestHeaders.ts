@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../http/errors.js'
 
-/** Maximum number of headers of a request. */
 const MAX_HEADERS = 64
 
 /** Maximum length of the list of proxies that names the client, characters. */

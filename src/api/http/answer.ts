@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
-/** Response to a request. */
+/** Response of a handler. `toHttpMessage` makes an HTTP message of it. */
 export interface Answer {
   status: number
   content: AnswerContent
@@ -149,8 +149,8 @@ export function toHttpMessage({
  */
 const MAX_DRAINED_BYTES = 128 * 1024
 /**
- * Time to wait before a connection with an unread body is closed. Closing at once would reset the connection before the
- * client has read the response.
+ * Time to wait before a connection with an unread body is closed. Closing immediately would reset the connection before
+ * the client has read the response.
  */
 const LINGER_MS = 5_000
 

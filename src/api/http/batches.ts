@@ -43,7 +43,10 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     walletOf: createBatchedRead((names: readonly FullName[]) =>
       findWalletsByNames(pool, network, names),
     ),
-    /** A cluster's verified public wallet of a type: the wallet named `main` if it is of the type, else the oldest. */
+    /**
+     * A cluster's verified public wallet of a type: the wallet named `main` if it is of the type, else the oldest.
+     * `stored` is the type's pattern, as in `findClusterWalletsOfTypes`.
+     */
     verifiedOf: createBatchedRead((wallets: readonly { cluster: string; stored: string }[]) =>
       findClusterWalletsOfTypes(pool, network, wallets),
     ),

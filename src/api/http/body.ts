@@ -11,7 +11,7 @@ const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size limit of the address list of `POST /v1/wallets`. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
-/** Size limit of a route's body. */
+/** Size limit of a route's body, which depends on whether the body is a list. */
 export function bodyLimitBytes({ body, isBulk }: Route): number {
   if (isBulk) return BULK_LIMIT_BYTES
   return body instanceof z.ZodArray ? LIST_LIMIT_BYTES : OBJECT_LIMIT_BYTES

@@ -19,7 +19,7 @@ export interface Context {
   lookups: Readonly<Record<Network, BatchedLookups>>
   /** Chains of all networks and families. */
   chains: readonly ChainPort[]
-  /** Reads by how much each network's tables lag behind the chains. */
+  /** Readers of the networks' freshness: by how much the tables of a network lag behind its chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /**
    * Queue of the network's signed changes. Each network has a separate queue, because a change waits for the lock of

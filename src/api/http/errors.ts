@@ -95,7 +95,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Response with the JSON body of an error. */
+/** JSON response to an error, with the headers of the error or of its status. */
 export function errorAnswer(error: ApiError): Answer {
   const status = error.extra.status ?? ERROR_STATUS[error.code]
   const body = { status, error: error.code, message: error.message, ...error.extra }

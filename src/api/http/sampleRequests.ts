@@ -19,7 +19,7 @@ export interface SampleData {
   other: string
   /** Call with which an ENS client looks up the wallet `other`. */
   ensCall(): string
-  /** A free name. */
+  /** A free name, another one at each call. */
   freshName(): string
   /** Random addresses. Addresses of Cosmos are the most expensive to parse. */
   evmAddress(): string

@@ -5,8 +5,8 @@ import { ApiError, errorAnswer } from './errors.js'
 import { declareRoute, type Route } from './route.js'
 import { z } from './schema.js'
 
-// Of tRPC over HTTP, this file supports queries whose parameter `input` is plain JSON. It supports no mutations, no
-// transformers and no batches.
+// This file serves tRPC over HTTP: queries whose parameter `input` is plain JSON. It does not support mutations,
+// transformers and batches.
 
 /** Prefix of a procedure's path. The name of the procedure follows. */
 const PROCEDURE_PATH_PREFIX = '/v1/trpc/'
@@ -83,7 +83,7 @@ export function declareProcedure<Input extends z.ZodType>(
   })
 }
 
-/** @throws ApiError invalid_request */
+/** Parses the parameter `input` of a procedure. @throws ApiError invalid_request */
 function parseInput<Input extends z.ZodType>(schema: Input, text = ''): z.output<Input> {
   const parsed = schema.safeParse(
     text.length > MAX_INPUT_CHARS ? undefined : parseJsonOrUndefined(text),

@@ -9,7 +9,7 @@ export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
 /** Number of list elements of a response, or of credits that it sums up, that cost one unit more. */
 export const ROWS_PER_UNIT = 75
-/** Number of further names of a transaction, listed in its status or only counted, that cost one unit more. */
+/** Number of names of a transaction after the first one, listed in its status or only counted, that cost one unit. */
 export const STATUS_NAMES_PER_UNIT = 30
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
@@ -29,7 +29,7 @@ export const SIGN_IN_PRICE: RoutePrice = {
   text: `${SIGN_IN_COST} + ${SIGN_IN_NODE_COST} for each node asked about a smart wallet`,
   of: () => SIGN_IN_COST,
 }
-/** Price of a quote, of the status of a transaction that no record of ours has, and of balances on chains. */
+/** Price of a quote, of balances on chains, and of the status of a transaction that our tables do not have. */
 export const CHAIN_CALL_PRICE = fixedPrice(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixedPrice(2)
@@ -52,7 +52,7 @@ export const QUOTE_PER_NAME_PRICE: RoutePrice = {
 /** Minimum cost of a request, units, by the bytes of its body: as declared, and later as received. */
 export const requestBytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
-/** Price of a page of the feed. */
+/** Price of a page of the feed, by the requested maximum of events. */
 export const feedPagePrice = (limit: PageLimitBounds): RoutePrice => ({
   text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
   of: (query) => 1 + pageLimitOf(query, limit) / EVENTS_PER_UNIT,

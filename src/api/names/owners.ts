@@ -24,7 +24,7 @@ export const OWNED_NAMES_PAGE_SIZE = 1_000
  * no names.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
- * @param viewer the caller's wallet, whose own names are returned even if the wallet is private
+ * @param viewer the caller's wallet. Its names are returned even if it is private
  * @returns `next`: the `after` of the next page, null at the end
  * @throws ApiError invalid_page for a name that nobody has
  */

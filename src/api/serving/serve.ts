@@ -142,7 +142,7 @@ class RouteExchange {
     this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
-  /** Moves the deadline of the request to `deadlineMs` and `ms` from now. */
+  /** Sets the deadline of the request to `deadlineMs` plus `ms` from now. */
   #extend(ms: number): void {
     clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => this.#expire(), this.#shared.deadlineMs + ms)
@@ -154,7 +154,7 @@ class RouteExchange {
     const route = this.#route
     const { req } = this.#exchange
 
-    // meter and caller
+    // find the caller's rate limit
     const meter = await gate.ofClient(this.#exchange)
     this.#meter = meter
     const caller = new WaitingCaller(this.#exchange, meter, (ms) => this.#extend(ms))

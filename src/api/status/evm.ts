@@ -63,8 +63,8 @@ async function statusOfTransaction(query: EvmTxStatusQuery): Promise<TxStatus> {
     findTrackedTx(pool, network, tx),
     findPaidCommunityNames(query),
   ])
-  // the status of messages to the hub has priority. Messages are read last, because a payment may be stored together
-  // with its message
+  // the status of messages to the hub has priority. Messages are read after the payments, because a payment may be stored
+  // together with its message
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(sent, tracked)
   if (tail && !tracked?.verdict) return statusFromUnconfirmedLogs(query, tail, tracked)

@@ -40,7 +40,7 @@ import { jobTrouble, type Trouble, undeliveredTrouble } from './trouble.js'
 interface TransactionBlocks {
   /** Block or slot of the transaction on its chain. */
   block: number
-  /** Block of each transaction on the hub that received a message of the transaction, by the hash of the receiver. */
+  /** Block of each transaction on the hub that received one of the messages, by that transaction's hash. */
   hubBlocks: ReadonlyMap<string, number>
 }
 

@@ -44,7 +44,6 @@ async function metadataOfName(context: Context, siteUrl: string, input: string) 
  */
 async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
-  // repeated names are queried once
   const distinctNames = [...new Set(names)].filter((name): name is string => name !== null)
   const walletLists = await findPublicWallets(
     context.pool,

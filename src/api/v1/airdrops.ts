@@ -130,7 +130,7 @@ const createRefusingBuilder =
   async () => ({ reason })
 
 /**
- * EVM wallet that receives the tokens of the cluster's other accounts: the caller's wallet if it is an EVM account,
+ * EVM wallet that receives the tokens of the cluster's non-EVM accounts: the caller's wallet if it is an EVM account,
  * else the cluster's oldest public EVM wallet, else its oldest private one. The transaction shows the receiver beside
  * the other account, so a private receiver needs `link`.
  */

@@ -29,7 +29,7 @@ import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
-/** Cache headers of tiles and entry bundles. They never change, so caches store them for a year (RFC 9111). */
+/** Cache headers of tiles and entry bundles, which never change. Caches store them for a year (RFC 9111). */
 const IMMUTABLE_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 /** Cache headers of a checkpoint, which is cached for a second. */
 const CHECKPOINT_HEADERS = { 'cache-control': 'public, max-age=1' }
