@@ -45,9 +45,9 @@ export interface RouteServices {
   permissionSigner: ClaimPermissionSigner | null
   /** Signs releases of payments for community names; null where only the relayer releases them. */
   releaseSigner: PaymentReleaseSigner | null
-  /** Gateway of ENS; null where no ENS name is served. */
+  /** Answers calls of the ENS gateway; null where no ENS name is served. */
   ens: EnsGateway | null
-  /** Transactions for primary names in ENS; null where no ENS name is served. */
+  /** Builds the transactions that set primary names in ENS; null where no ENS name is served. */
   primaryNames: PrimaryNameTransactionsBuilder | null
 }
 

@@ -139,11 +139,11 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
 /**
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. The key of a wallet may sign either form; a contract (ERC-1271) has to sign the bound form.
- * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names this wallet
- * is accepted, until `RECOVERY_MAX_AGE_MS` after its signing date
+ * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names this
+ * wallet is accepted, until `RECOVERY_MAX_AGE_MS` after its signing date
  * @param membership cluster that the message has to name as the wallet's
- * @returns the wallet, the signing date (`signingMs`, Unix ms), the signed `message`, whether it has the plain form, and
- * the bound message's nonce if the client sent one, else an empty text
+ * @returns the wallet, the signing date (`signingMs`, Unix ms), the signed `message`, whether it has the plain form,
+ * and the bound message's nonce if the client sent one, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
  * signing date that is too old or in the future, and for another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer

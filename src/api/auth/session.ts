@@ -48,7 +48,8 @@ function keyInHeader(text: string | undefined): string | undefined {
 /**
  * The session of a request, by its route's authentication rule.
  * @returns null where the route has no rule, or with `optional` and no valid key
- * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two different keys
+ * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two different
+ * keys
  */
 export async function authenticate(
   request: RawHeaders,

@@ -13,7 +13,7 @@ import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js
 const SHARES_PER_KEY = 3
 const SHARES_TO_RECOVER = 2
 const KEY_BYTES = 32
-/** A share's last byte is its x coordinate, which differs between the shares of a key. */
+/** A share has one byte more than the key: its x coordinate, which differs between the shares of a key. */
 export const KEY_SHARE_BYTES = KEY_BYTES + 1
 
 interface KeyFunctions {

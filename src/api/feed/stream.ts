@@ -21,7 +21,9 @@ import { feedEndToken, feedPage } from './feed.js'
  * the client reads them.
  */
 const MAX_PAGE_EVENTS = 100
-/** Maximum number of events in the first page. The price of opening a stream covers this page. Later pages are queued. */
+/**
+ * Maximum number of events in the first page. The price of opening a stream covers this page. Later pages are queued.
+ */
 const MAX_FIRST_PAGE_EVENTS = 50
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
@@ -184,7 +186,8 @@ const FEED_RESTARTED_ERROR = new ApiError(
 
 /**
  * Follows the newest events of the feed.
- * @returns token from which the stream has to catch up, once its client reads too slowly; null once the stream has ended
+ * @returns token from which the stream has to catch up, once its client reads too slowly; null once the stream has
+ * ended
  * @throws ApiError feed_restarted
  */
 async function followFeed({ streams, res, key, from, stop }: StreamReader, page: StreamPage) {

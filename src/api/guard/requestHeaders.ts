@@ -3,7 +3,7 @@ import { ApiError } from '../http/errors.js'
 
 const MAX_HEADERS = 64
 
-/** Maximum length of the list of proxies that names the client, characters. */
+/** Maximum length of `X-Forwarded-For` and of `Forwarded`, characters. */
 export const MAX_FORWARDED_CHARS = 1_024
 
 /**

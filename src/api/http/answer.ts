@@ -21,7 +21,7 @@ export interface Answer {
 /** Body of a response, with its media type. */
 interface AnswerContent {
   type: string
-  /** Bytes are sent without a copy for each request. */
+  /** A Buffer is sent without a copy for each request. */
   text: string | Buffer
   /** Content-Security-Policy in place of the default, which forbids everything. */
   policy?: string

@@ -51,7 +51,7 @@ describe('the client behind a proxy that writes', () => {
     ['198.51.100.9, 203.0.113.7:1,10.0.0.9:3333', '203.0.113.7'],
     ['203.0.113.7 , [::ffff:10.0.0.9]:3333', '203.0.113.7'],
     ['evil, 203.0.113.7', '203.0.113.7'],
-    // hidden: a client that cannot be distinguished is counted as the proxy
+    // a client that its proxy hides is counted as the proxy
     ['unknown', '10.0.0.2'],
     ['_hidden', '10.0.0.2'],
     ['', '10.0.0.2'],

@@ -7,7 +7,7 @@ import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
 import { isoTimestamp } from './timestamps.js'
 
-/** The lag of a network's tables behind the chains. */
+/** How far a network's tables are behind its chains, and whether they are a mirror. */
 export interface Freshness {
   /**
    * True during the first catch-up, while the hub's head does not move, and always for a mirror. A name that is free in
@@ -127,9 +127,9 @@ function asOfText(network: Network, hub: HubState): string | null {
 }
 
 /**
- * Estimates the timestamp of a confirmed block, Unix ms. Starts from the newest finalized block, or from the newest block
- * where no finalized one is known, and subtracts the usual time between blocks for each block in between. Exact only for
- * the block from which it starts. Null where no timestamp is known.
+ * Estimates the timestamp of a confirmed block, Unix ms. Starts from the newest finalized block, or from the newest
+ * block where no finalized one is known, and subtracts the usual time between blocks for each block in between. Exact
+ * only for the block from which it starts. Null where no timestamp is known.
  */
 function estimateBlockTimestampMs(block: number, state: HubState['state']): number | null {
   if (!state) return null

@@ -56,7 +56,7 @@ export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] 
     'access-control-request-method, access-control-request-headers',
     'content-length',
     '0',
-    // browsers cache the result for its max-age. Other caches must not
+    // browsers cache the result for `access-control-max-age`. Other caches must not reuse it
     'cache-control',
     'no-cache',
   ]

@@ -39,7 +39,10 @@ export const DIRECTORY_PRICE = fixedPrice(5)
 export const STREAM_PRICE = fixedPrice(4)
 /** Price of an ENS look-up, whose response is signed. */
 export const ENS_PRICE = fixedPrice(3)
-/** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
+/**
+ * Price of a tile or an entry bundle of a log (C2SP tlog-tiles), and of an event's proof. A bundle has 256 entries,
+ * which are serialized for each request.
+ */
 export const LOG_BUNDLE_PRICE = fixedPrice(3)
 /** Price of a checkpoint that a witness signs: two signatures, and a lock. */
 export const WITNESS_SIGNATURE_PRICE = fixedPrice(6)

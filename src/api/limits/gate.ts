@@ -48,8 +48,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     ])
 
   /**
-   * Finds an API key and its rate. The previous result (undefined without one) is returned if the look-up fails or takes too long,
-   * or if the client's address has looked up too many keys.
+   * Finds an API key and its rate. The previous result (undefined without one) is returned if the look-up fails or
+   * takes too long, or if the client's address has looked up too many keys.
    */
   const findKey = async (id: string, hash: Buffer, client: HttpExchange) => {
     const known = keys.get(id)

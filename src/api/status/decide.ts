@@ -15,8 +15,8 @@ import type { Context } from '../http/context.js'
 import type { Trouble } from './trouble.js'
 
 /**
- * Asks chains for a transaction, and returns the answer of the first chain in order that has the transaction. If no chain
- * has it, the state is `unknown`, and `chain` is the first chain that was asked.
+ * Asks chains for a transaction, and returns the answer of the first chain in order that has the transaction. If no
+ * chain has it, the state is `unknown`, and `chain` is the first chain that was asked.
  * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer, and where no
  * chain is configured
  */

@@ -33,7 +33,7 @@ import {
   statusOfPaidCommunityNames,
 } from './packets.js'
 
-/** Maximum length of a chain of replacements. A replacement may itself have been replaced. */
+/** Maximum number of replacements that are followed, because a replacement may itself have been replaced. */
 const MAX_REPLACEMENTS = 4
 
 /** Stands for the last confirmed block of a chain that has no confirmed block yet. */
@@ -63,8 +63,8 @@ async function statusOfTransaction(query: EvmTxStatusQuery): Promise<TxStatus> {
     findTrackedTx(pool, network, tx),
     findPaidCommunityNames(query),
   ])
-  // the status of messages to the hub has priority. Messages are read after the payments, because a payment may be stored
-  // together with its message
+  // the status of messages to the hub has priority. Messages are read after the payments, because a payment may be
+  // stored together with its message
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(sent, tracked)
   if (tail && !tracked?.verdict) return statusFromUnconfirmedLogs(query, tail, tracked)
@@ -177,7 +177,10 @@ async function statusFromChains(
   }
 }
 
-/** Hash of the confirmed transaction that used the nonce of `tx`. Null where there is none, or the nonce is unknown. */
+/**
+ * Hash of the transaction in a block up to `confirmed` that used the nonce of `tx`. Null where none is found, and where
+ * the sender or the nonce is unknown.
+ */
 async function findReplacement(
   chain: EvmChainPort,
   { tx, confirmed }: { tx: Buffer; confirmed: number },

@@ -186,9 +186,7 @@ type UndecidedPacket = Omit<SentPacket, 'hub'> &
     failure: string | null
   }
 
-/**
- * Reads the outcomes of messages, in a few statements for all of them, up to the number of names that a status lists.
- */
+/** Adds their outcomes on the hub to the first messages, until the names of these messages reach `MAX_STATUS_NAMES`. */
 async function withHubOutcomes(
   context: Context,
   sent: readonly UndecidedPacket[],

@@ -36,7 +36,7 @@ const NO_TRANSACTION_REASONS = [
   'private_wallet',
   /** A wallet that is no EVM account is paid through a verified EVM wallet, and the cluster has none. */
   'no_evm_wallet',
-  /** The operator has no key to sign the permission that a wallet other than an EVM account needs. */
+  /** A wallet other than an EVM account needs a permission, and the operator has set no key that signs permissions. */
   'no_operator',
   /** The distributor's chain is not configured. */
   'chain_not_served',

@@ -147,7 +147,7 @@ function requireShareKeys([first, ...earlier]: readonly Uint8Array[]): ShareEncr
 
 const keyShareSchema = z.string().describe('33 bytes in 0x hex')
 
-/** Keys of wallet shares, the current key first. */
+/** Keys that encrypt wallet shares, the current key first. Empty where no wallets are generated. */
 type ShareKeys = readonly Uint8Array[]
 
 const createGenerateRoute = (keys: ShareKeys) =>

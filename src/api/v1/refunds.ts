@@ -26,7 +26,7 @@ import { CHAIN_CALL_PRICE, ROWS_PER_UNIT } from '../limits/costs.js'
 import type { WaitingCaller } from '../serving/patience.js'
 import { addressSchema, walletTypeSchema } from './schemas.js'
 
-/** Time limit for the answer of one chain, ms: well below the deadline of a request. */
+/** Time limit for the answer of one chain, ms. It is much shorter than the deadline of a request. */
 const CHAIN_WAIT_MS = 5_000
 
 /** Money that is owed to an address now, or from `fromMs` on unless the payment is decided before that time. */
@@ -54,8 +54,8 @@ export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 /**
  * Money owed to an address on all chains of a network, each amount with the transaction that collects it. A chain that
  * does not answer does not delay the other chains. Before the chains are asked, the caller is charged for the credits
- * that were added up, and one unit for each call. Each token takes a call of each payments contract of its chain. Without
- * a given receiver, each credit from another chain takes a call, since the payee may be a contract there.
+ * that were added up, and one unit for each call. Each token takes a call of each payments contract of its chain.
+ * Without a given receiver, each credit from another chain takes a call, since the payee may be a contract there.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */

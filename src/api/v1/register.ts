@@ -223,8 +223,9 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
 })
 
 /**
- * Units of a status request to give back. A status from our tables costs one unit, and a status from chains the price of
- * a chain call for each read. The names after the first one are charged in addition, also names that are only counted.
+ * Units of a status request to give back. A status from our tables costs one unit, and a status from chains the price
+ * of a chain call for each read. The names after the first one are charged in addition, also names that are only
+ * counted.
  * @param chainReads number of times the status came from chains
  */
 export function unusedStatusUnits(

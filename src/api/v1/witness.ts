@@ -35,8 +35,8 @@ const SIZE_MEDIA_TYPE = 'text/x.tlog.size'
 const MAX_PROOF_HASHES = 63
 /**
  * Maximum numbers of a network's checkpoints that are stored at once, and that wait. Storing holds a database
- * connection and waits up to a second for the mirror's lock. The last waiting checkpoint is stored within the time limit
- * of a request.
+ * connection and waits up to a second for the mirror's lock. The last waiting checkpoint is stored within the time
+ * limit of a request.
  */
 const SUBMISSION_QUEUE_BOUNDS = { atOnce: 1, waiting: 11 }
 const submissionQueues = {
