@@ -34,7 +34,7 @@ async function gatewayAnswer(
   return okAnswer({ data: signed })
 }
 
-const sharedRouteFields = {
+const sharedEnsRouteFields = {
   summary: 'The signed answer of a look-up below an ENS name',
   responses: okResponses('The answer, for the callback of the resolver', { data: z.string() }),
   errors: ['not_found'] as const,
@@ -53,7 +53,7 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
       error: 'invalid_request',
     },
     example: { status: 400 },
-    ...sharedRouteFields,
+    ...sharedEnsRouteFields,
     costliestSample: {},
     params: gatewayCallSchema,
     handle: ({ params }, context) => gatewayAnswer(ens, siteUrl, context, params),
@@ -65,7 +65,7 @@ export const ensRoutes = (ens: EnsGateway | null, siteUrl: string) => [
       error: 'invalid_request',
     },
     example: { status: 400 },
-    ...sharedRouteFields,
+    ...sharedEnsRouteFields,
     costliestSample: { body: ({ owner, ensCall }) => ({ sender: owner, data: ensCall() }) },
     body: gatewayCallSchema,
     handle: ({ body }, context) => gatewayAnswer(ens, siteUrl, context, body),

@@ -1,8 +1,8 @@
 import type { RequestExample } from './http/route.js'
 
 /**
- * Example values in the OpenAPI documents: a seeded name, its wallet, a community without a price and a community with
- * a price. A test sends the examples to the local world (the test network on one machine), which has these values.
+ * Values of the examples in the OpenAPI documents. A test sends the examples to the local world (a test network on one
+ * machine), which has this name, its owner's wallet and both communities.
  */
 export const EXAMPLE_NAME = 'seedling'
 export const EXAMPLE_OWNER = '0xa7580f28d5304b55594cfc1907f36d91b3d77ce5'
@@ -16,7 +16,6 @@ export const registrationExample = (network: string, sender: string): RequestExa
   body: { network, sender, names: [{ name: 'sprout', amountWei: '10000000000000000' }] },
 })
 export const expiredProofExample = {
-  // expired: the message is too old
   status: 401,
   body: {
     signature: `0x${'5e'.repeat(64)}1b`,

@@ -24,10 +24,10 @@ import {
   securityTxtAnswer,
 } from './webPage.js'
 
-/** Reading this many headers of a refused request takes as long as one look-up. */
+/** Number of headers of a refused request that cost one rate-limit unit. Reading them takes as long as one look-up. */
 const HEADERS_PER_UNIT = 500
 
-/** Route label of requests that match no route. */
+/** Route of requests that match no route, in the log and in metric labels. */
 const NO_ROUTE_LABEL = 'none'
 /** @param methods HTTP methods for which the path does have a route */
 const noRouteError = (method: string, methods: readonly string[]) => {
@@ -124,14 +124,14 @@ export function createExpressApp(
     if (req.method === 'OPTIONS') servePreflight(exchangeOf(req, res, NO_ROUTE_LABEL))
     else serveNone(req, res)
   })
-  // an error handler has four parameters. Express itself calls it for paths that cannot be decoded
+  // Express knows an error handler by its four parameters, and calls this one for paths that cannot be decoded
   app.use((_error: unknown, req: Request, res: Response, _next: NextFunction) =>
     serveNone(req, res),
   )
   return app
 }
 
-/** A refusal in the error format of the routes that share the path's prefix. */
+/** Response to a refused request: in tRPC's error format below tRPC's path, else in that of the API. */
 const errorAnswerOfUrl = (url: string, error: ApiError): Answer =>
   isTrpcUrl(url) ? trpcErrorAnswer(error, new URL(url, 'http://x').pathname) : errorAnswer(error)
 

@@ -45,9 +45,9 @@ export interface RouteServices {
   permissionSigner: ClaimPermissionSigner | null
   /** Signs releases of payments for community names; null where only the relayer releases them. */
   releaseSigner: PaymentReleaseSigner | null
-  /** Gateway of ENS; null where no ENS name is served. */
+  /** Answers calls of the ENS gateway; null where no ENS name is served. */
   ens: EnsGateway | null
-  /** Transactions for primary names in ENS; null where no ENS name is served. */
+  /** Builds the transactions that set primary names in ENS; null where no ENS name is served. */
   primaryNames: PrimaryNameTransactionsBuilder | null
 }
 
@@ -126,7 +126,7 @@ const v01Routes = ({ siteUrl }: RouteServices): RoutesByTag => ({
 const createDocumentMaker = (tagged: RoutesByTag, title: string, description: string) => () =>
   openApiDocument(tagged, { title, version: SERVICE_VERSION, description })
 
-/** OpenAPI documents, each by the path of its route. Making a document takes 50 ms. */
+/** Functions that make the OpenAPI documents, by the path at which the document is served. Each call takes 50 ms. */
 export type OpenApiDocuments = Readonly<Record<string, () => object>>
 
 /** Creates every route, in the order of matching, and the OpenAPI documents of the routes. */

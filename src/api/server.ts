@@ -132,8 +132,8 @@ export function createApi(deps: ApiDeps) {
       streams: streams.places.taken,
     }),
     /**
-     * Ends all long polls and streams, because this process stops soon. Long polls and streams that start later end at
-     * once.
+     * Ends all long polls and streams, because this process stops soon. Long polls and streams that start later end
+     * immediately.
      */
     release(): void {
       notifications.end()

@@ -79,7 +79,7 @@ export function guidePageAnswer(
 }
 
 const PLAIN_TEXT_TYPE = 'text/plain; charset=utf-8'
-/** Cache headers of responses that only a release changes. */
+/** Cache headers of responses that change only with a release or a setting. Caches store them for a day. */
 const DAY_CACHE_HEADERS = { 'cache-control': 'public, max-age=86400' } as const
 
 export const robotsTxtAnswer = (): Answer =>

@@ -40,7 +40,7 @@ export interface WalletProof {
   signature: string
   signingDate: string
   type: WalletKindName
-  /** The wallet that signed. */
+  /** Address of the wallet that signed. */
   wallet: string
   /** EIP-155 id of the mainnet chain of the wallet's contract. Default: the hub's. */
   chainId?: number | undefined
@@ -96,8 +96,8 @@ async function membershipOf(
 /**
  * Exchanges a signature for the authentication key of its wallet and signing date. The exchange is idempotent.
  * @returns the key
- * @throws ApiError as `requireProof`; unauthorized where the key was revoked; invalid_name and not_found for the
- * proof's cluster
+ * @throws ApiError as `requireProof`; unauthorized where the session was revoked or has expired, where the signature is
+ * too old, and where newer sessions of the wallet took its place; invalid_name and not_found for the proof's cluster
  */
 export async function exchangeProofForKey(context: Context, proof: WalletProof): Promise<string> {
   const quotas = context.caller?.meter.quotas ?? []
@@ -111,7 +111,7 @@ export async function exchangeProofForKey(context: Context, proof: WalletProof):
     wallet: wallet.bytes,
     signingMs,
     nonce,
-    // only a signature over the plain message is stored, because no response returns any other signature
+    // a signature over a bound message is not stored, because no response returns it
     signature:
       isPlain && proof.signature.length <= MAX_STORED_SIGNATURE_CHARS ? proof.signature : '',
     lifetimeMs: context.auth.sessionLifetimeMs,
@@ -139,13 +139,13 @@ const RECOVERY_MAX_AGE_MS = 5 * 60_000
 /**
  * Verifies that a wallet signed the service's message of a signing date. The message exists in two forms: plain, and
  * bound to one wallet. The key of a wallet may sign either form; a contract (ERC-1271) has to sign the bound form.
- * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names the wallet is
- * accepted, and only for `RECOVERY_MAX_AGE_MS`
+ * @param recovered generated wallet whose private key the caller wants back. Only a bound message that names this
+ * wallet is accepted, until `RECOVERY_MAX_AGE_MS` after its signing date
  * @param membership cluster that the message has to name as the wallet's
- * @returns the wallet, the signing date (`signingMs`, Unix ms), the signed `message`, whether it has the plain form, and
- * the bound message's nonce if the client sent one, else an empty text
+ * @returns the wallet, the signing date (`signingMs`, Unix ms), the signed `message`, whether it has the plain form,
+ * and the bound message's nonce if the client sent one, else an empty text
  * @throws ApiError invalid_request, unsupported_address and unsupported_network for malformed input; unauthorized for a
- * date outside its window or another wallet's signature; rate_limited
+ * signing date that is too old or in the future, and for another wallet's signature; rate_limited
  * @throws ChainUnavailableError where only a contract can verify the signature and its chain does not answer
  */
 export async function requireProof(
@@ -197,7 +197,7 @@ async function membershipEvidence(
   const keySignature = canonicalSignature(message, wallet, signature)
   if (keySignature) return { message, signature: keySignature, block: null }
   const { asOf } = await freshness.mainnet()
-  // `mainnet 21000000 2026-11-20T08:00:00.000Z`
+  // `asOf` has the form `mainnet 21000000 2026-11-20T08:00:00.000Z`
   const block = asOf === null ? null : Number(asOf.split(' ')[1])
   const signed = { message, signature: contractSignatureHex(signature)!, block }
   return { ...signed, signature: evidenceSignatureText({ ...signed, wallet, clusterId }) }
@@ -249,8 +249,8 @@ interface MainnetChains {
 }
 
 /**
- * The mainnet chains for a proof. @throws ApiError invalid_request; unsupported_network for a chain that is not on the
- * mainnet
+ * The mainnet chains for a proof. @throws ApiError invalid_request for a chainId of a wallet type that has none;
+ * unsupported_network for a chain that is not on the mainnet
  */
 function findMainnetChains(
   { chains }: Context,
@@ -276,14 +276,14 @@ function findMainnetChains(
 }
 
 /**
- * Matches signatures without secret bytes: empty, or Safe's entries of owners who approved on chain (address, unused
- * word, v 1).
+ * Matches signatures without secret bytes: an empty one, or a list of Safe's approvals on chain. Each approval is the
+ * owner's address, an unused word and v = 1.
  */
 const APPROVAL_PATTERN = /^0x(0{24}[0-9a-f]{104}01)*$/
 
 /**
- * Pause before the contract on each of `others` is called, ms for each node of that chain. Without the pause, a
- * deployment with many chains would cause a burst of calls.
+ * Pause before the call of a contract on one of `others`, ms for each node of its chain. Without the pause, a sign-in
+ * would cause a burst of calls where many chains are configured.
  */
 const CALL_PACE_MS = 100
 
@@ -322,7 +322,7 @@ async function isSignedByContract(
     onCall: () => context.caller?.meter.owe(SIGN_IN_NODE_COST),
   }
   if (named === hub && !factory) {
-    // `seemsToHaveCode` adds one call
+    // one call for `seemsToHaveCode`, and at most one to each node for `isValidSignature`
     await reserveNodeCalls(context, hub.nodes + 1)
     return (
       (await hub.seemsToHaveCode(question.wallet)) &&

@@ -11,8 +11,8 @@ import { isoTimestamp } from '../http/timestamps.js'
 /** Header values that some clients send when they have no key. */
 const NO_KEY_VALUES = new Set(['', 'undefined', 'null'])
 
-/** What a look-up of a key's session needs. */
-type SessionDeps = Pick<Context, 'pool' | 'auth'>
+/** Part of the context that a look-up of a key's session needs. */
+type SessionContext = Pick<Context, 'pool' | 'auth'>
 
 /** Raw headers, because Node's `headers` keeps only the first of two `Authorization` headers. */
 type RawHeaders = Pick<IncomingMessage, 'rawHeaders'>
@@ -48,12 +48,13 @@ function keyInHeader(text: string | undefined): string | undefined {
 /**
  * The session of a request, by its route's authentication rule.
  * @returns null where the route has no rule, or with `optional` and no valid key
- * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two keys
+ * @throws ApiError unauthorized where a key is required and no valid key was sent; invalid_request for two different
+ * keys
  */
 export async function authenticate(
   request: RawHeaders,
   rule: AuthRule,
-  context: SessionDeps,
+  context: SessionContext,
 ): Promise<Session | null> {
   if (!rule) return null
   const key = keyOfRequest(request)
@@ -77,7 +78,10 @@ export const missingKeyError = (): ApiError =>
  * The live session of a key, or null. The key is derived from `TOKEN_KEY` and the session's wallet, signing date and
  * nonce. A row that somebody wrote or changed without `TOKEN_KEY` therefore matches no key.
  */
-async function findLiveSession(key: string, { pool, auth }: SessionDeps): Promise<Session | null> {
+async function findLiveSession(
+  key: string,
+  { pool, auth }: SessionContext,
+): Promise<Session | null> {
   const keyHash = authKeyHash(key)
   const stored = keyHash && (await findSession(pool, keyHash))
   if (!stored) return null

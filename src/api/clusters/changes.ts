@@ -19,7 +19,7 @@ import { limitsOfChange } from '../limits/changes.js'
 import { sharedLimitError } from '../limits/shared.js'
 import { requireNewNames } from '../names/names.js'
 
-/** Caller of a signed change. A change by a session is written only while the session is live. */
+/** Caller of a signed change. A change with a `keyHash` is written only while the session of that key is live. */
 export type ChangeAuthor = Pick<Session, 'wallet'> & Partial<Pick<Session, 'keyHash'>>
 
 /** Wallet to add, as in the body of a request. */
@@ -85,7 +85,7 @@ export function addWalletsChange(
   input: readonly AddWalletInput[],
   pathOf = pathInList,
 ): ClusterChange {
-  const wallets = requireWallets(input, pathOf)
+  const wallets = requireNamedWallets(input, pathOf)
   return {
     kind: 'add_wallets',
     actor,
@@ -103,7 +103,7 @@ export function renameWalletsChange(
   input: readonly RenameWalletInput[],
   pathOf = pathInList,
 ): ClusterChange {
-  return { kind: 'rename_wallets', actor, wallets: requireWallets(input, pathOf) }
+  return { kind: 'rename_wallets', actor, wallets: requireNamedWallets(input, pathOf) }
 }
 
 /**
@@ -123,7 +123,8 @@ export function removeWalletsChange(
   }
 }
 
-function requireWallets(
+/** Parses the addresses and names of wallets in a request, and checks the types that are given with the addresses. */
+function requireNamedWallets(
   input: readonly (RenameWalletInput & { type?: string | undefined })[],
   pathOf: PathOf,
 ) {
@@ -180,6 +181,7 @@ function requireDistinctWallets(input: readonly string[], pathOf: PathOf): Walle
   return read
 }
 
+/** Changes to append. `appendChangesThroughQueue` adds the network, the session and the limits. */
 type ChangeRequest = Pick<SignedChanges, 'changes' | 'within' | 'alongside'>
 
 /**
@@ -200,7 +202,7 @@ export async function appendChange(
 /**
  * Appends signed changes to the journal once they reach the head of the queue of changes. Changes are dropped if their
  * caller has disconnected by then, and refused if their key has been revoked by then.
- * @returns also a refusal by the registry's rules, which is not thrown
+ * @returns the result. A refusal by the registry's rules is returned, not thrown
  * @throws ApiError catching_up, unauthorized, unavailable, rate_limited; QueueFullError
  */
 export async function appendChangesThroughQueue(
@@ -250,7 +252,7 @@ const REFUSAL_MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, strin
   already_assigned: 'The bundle, or whoever claimed in it, got a name of this community already.',
 }
 
-/** Error of a refused change. */
+/** Error of a refused change. After a change of a community's rules it is `unavailable`: the caller may try again. */
 export function refusalError(refusal: ChangeRefusal): ApiError {
   if (refusal.code === 'community') return communityRegistrationError(refusal.problem)
   if (refusal.code === 'not_in_cluster' && refusal.address === null)
@@ -259,7 +261,7 @@ export function refusalError(refusal: ChangeRefusal): ApiError {
   return new ApiError(code, REFUSAL_MESSAGE[refusal.code])
 }
 
-const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
+const REGISTRATION_PROBLEM_MESSAGE: Record<RegistrationProblem, string> = {
   not_found: 'This name is no community.',
   invalid_chain_id: 'The community has no price on this network.',
   not_active: 'Sign-ups for this community have not started.',
@@ -272,4 +274,4 @@ const REGISTRATION_MESSAGE: Record<RegistrationProblem, string> = {
 }
 
 export const communityRegistrationError = (problem: RegistrationProblem): ApiError =>
-  new ApiError(problem, REGISTRATION_MESSAGE[problem])
+  new ApiError(problem, REGISTRATION_PROBLEM_MESSAGE[problem])

@@ -12,16 +12,16 @@ import {
   shareEncryptionKeyId,
 } from './keyShares.js'
 
-const TYPES = ['evm', 'solana'] as const
+const WALLET_TYPES = ['evm', 'solana'] as const
 
-/** The address of a key in the form of wallets, computed by another library. */
-const addressOf = (type: (typeof TYPES)[number], key: string): string =>
+/** The address of a private key that has the form in which wallets import it. */
+const addressOf = (type: (typeof WALLET_TYPES)[number], key: string): string =>
   type === 'evm'
     ? privateKeyToAddress(key as `0x${string}`).toLowerCase()
     : bs58.encode(ed25519.getPublicKey(bs58.decode(key).subarray(0, 32)))
 
 describe('a generated key', () => {
-  describe.each(TYPES)('of type %s', async (type) => {
+  describe.each(WALLET_TYPES)('of type %s', async (type) => {
     const { address, shares } = await generateKeyShares(type)
     const { user, server, recovery } = shares
 

@@ -10,36 +10,36 @@ import { type Address, parseAddress } from '../../registry/primitives/address.js
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { NETWORK_CODE, type Network } from '../../registry/primitives/network.js'
 
-const SHARES = 3
-const THRESHOLD = 2
+const SHARES_PER_KEY = 3
+const SHARES_TO_RECOVER = 2
 const KEY_BYTES = 32
-/** A share's last byte is its x coordinate, which differs between the shares of a key. */
+/** A share has one byte more than the key: its x coordinate, which differs between the shares of a key. */
 export const KEY_SHARE_BYTES = KEY_BYTES + 1
 
-interface KeyType {
+interface KeyFunctions {
   generate(): Buffer
   isKey(key: Buffer): boolean
   addressOf(key: Buffer): string
-  /** Private key as wallets import it. @param address the key's address */
-  exported(key: Buffer, address: Address): string
+  /** Private key in the form that wallets import. @param address the key's address */
+  exportKey(key: Buffer, address: Address): string
 }
 
 /** Key functions of the wallet types that the service generates. */
-const KEY_TYPES: Partial<Record<PayerAddressType, KeyType>> = {
+const KEY_FUNCTIONS: Partial<Record<PayerAddressType, KeyFunctions>> = {
   evm: {
     generate: () => fromHex(generatePrivateKey()),
     isKey: (key) => secp256k1.utils.isValidSecretKey(key),
     addressOf: (key) => privateKeyToAddress(toHex(key)).toLowerCase(),
-    exported: toHex,
+    exportKey: toHex,
   },
   solana: {
     generate: () => Buffer.from(ed25519.utils.randomPrivateKey()),
     isKey: () => true,
     addressOf: (key) => bs58.encode(ed25519.getPublicKey(key)),
-    exported: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
+    exportKey: (key, address) => bs58.encode(Buffer.concat([key, address.bytes.subarray(1)])),
   },
 }
-export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as PayerAddressType[]
+export const GENERATED_WALLET_TYPES = Object.keys(KEY_FUNCTIONS) as PayerAddressType[]
 
 /**
  * Generates the key of a wallet and splits it into three shares, of which two recover the key (Shamir over GF(256),
@@ -48,11 +48,15 @@ export const GENERATED_WALLET_TYPES = Object.keys(KEY_TYPES) as PayerAddressType
  * @returns the wallet's address, and the shares of 33 bytes
  */
 export async function generateKeyShares(type: PayerAddressType) {
-  const { generate, addressOf } = KEY_TYPES[type]!
+  const { generate, addressOf } = KEY_FUNCTIONS[type]!
   const key = generate()
   const address = parseAddress(addressOf(key)) as Address
   // the library rejects subclasses of Uint8Array
-  const [user, server, recovery] = await split(new Uint8Array(key), SHARES, THRESHOLD)
+  const [user, server, recovery] = await split(
+    new Uint8Array(key),
+    SHARES_PER_KEY,
+    SHARES_TO_RECOVER,
+  )
   return { address, shares: { user: user!, server: server!, recovery: recovery! } }
 }
 
@@ -63,16 +67,16 @@ export async function recoverKey(
 ): Promise<string | null> {
   if (shares[0].at(-1) === shares[1].at(-1)) return null // one share, given twice
   const key = Buffer.from(await combine(shares.map((share) => Uint8Array.from(share))))
-  const type = KEY_TYPES[address.type]
+  const type = KEY_FUNCTIONS[address.type]
   if (key.length !== KEY_BYTES || !type?.isKey(key)) return null
-  return type.addressOf(key) === address.text ? type.exported(key, address) : null
+  return type.addressOf(key) === address.text ? type.exportKey(key, address) : null
 }
 
 /** Keys that encrypt shares: the current key first, then earlier keys that still decrypt stored shares. */
 export type ShareEncryptionKeys = readonly [Uint8Array, ...Uint8Array[]]
 
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
+const GCM_NONCE_BYTES = 12
+const GCM_TAG_BYTES = 16
 
 /** Associated data (AEAD) of an encrypted share, which binds the share to its database row. */
 const associatedData = (network: Network, address: Buffer): Buffer =>
@@ -85,8 +89,8 @@ export const shareEncryptionKeyId = (key: Uint8Array): Buffer =>
   createHmac('sha256', key).update('clusterd share key').digest().subarray(0, KEY_ID_BYTES)
 
 /**
- * Encrypts a share: nonce, AES-256-GCM ciphertext, tag.
- * @param keys the first key encrypts
+ * Encrypts a share with the first key (AES-256-GCM).
+ * @returns the nonce, the ciphertext and the tag in one buffer (`share`), and the key's id
  */
 export function encryptKeyShare(
   [key]: ShareEncryptionKeys,
@@ -94,7 +98,7 @@ export function encryptKeyShare(
   address: Buffer,
   share: Uint8Array,
 ): EncryptedWalletShare {
-  const nonce = randomBytes(NONCE_BYTES)
+  const nonce = randomBytes(GCM_NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associatedData(network, address))
   const sealed = Buffer.concat([nonce, cipher.update(share), cipher.final(), cipher.getAuthTag()])
   return { share: sealed, keyId: shareEncryptionKeyId(key) }
@@ -102,7 +106,7 @@ export function encryptKeyShare(
 
 /**
  * Decrypts a share with the key whose id is stored beside the share. A share without an id is tried with every key.
- * @throws Error where no key fits, for another row or altered bytes
+ * @throws Error where no key decrypts the share: the key is missing, the share is of another row, or bytes were altered
  */
 export function decryptKeyShare(
   keys: ShareEncryptionKeys,
@@ -124,12 +128,12 @@ export function decryptKeyShare(
 
 /** Decrypts a share with one key; null where the authentication tag does not match. */
 function decryptWithKey(key: Uint8Array, aad: Buffer, sealed: Buffer): Buffer | null {
-  const nonce = sealed.subarray(0, NONCE_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-  decipher.setAAD(aad).setAuthTag(sealed.subarray(-TAG_BYTES))
+  const nonce = sealed.subarray(0, GCM_NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: GCM_TAG_BYTES })
+  decipher.setAAD(aad).setAuthTag(sealed.subarray(-GCM_TAG_BYTES))
   try {
     return Buffer.concat([
-      decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
+      decipher.update(sealed.subarray(GCM_NONCE_BYTES, -GCM_TAG_BYTES)),
       decipher.final(),
     ])
   } catch {

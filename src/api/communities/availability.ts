@@ -21,7 +21,7 @@ import { type NameBelowCommunity, requireCommunityRules } from './communities.js
  */
 const PAYERS_TIMEOUT_MS = 3_000
 
-/** Availability of a name below a community. @throws ApiError not_found, catching_up */
+/** Availability of a name below a community, as responses show it. @throws ApiError not_found, catching_up */
 export async function availabilityOfCommunityName(context: Context, member: NameBelowCommunity) {
   const rules = await requireCommunityRules(context, member.community)
   await requireCaughtUp(context)
@@ -35,6 +35,7 @@ export async function availabilityOfCommunityName(context: Context, member: Name
  * Availability of a name below a community under given rules. A payment reserves a name only if its payer meets the
  * requirements. Other payers get their money back, and must not block a name for the price of a transaction.
  * @param rules null for a name that is no community
+ * @returns `pending` where a payment reserves the name
  */
 export async function nameAvailabilityUnderRules(
   context: Context,

@@ -32,9 +32,9 @@ export function cacheReleaseSignatures(sign: PaymentReleaseSigner): PaymentRelea
 
 /**
  * Payments for a community's names that their recipients have not taken yet, grouped by chain, recipient and token.
- * Each group counts its first `MAX_PAYMENTS_OF_PAYOUT` payments only.
+ * Each group has only its first `MAX_PAYMENTS_OF_PAYOUT` payments.
  * @param signer signs releases; null where only the relayer releases payments
- * @returns also `read`, the number of payments that were read
+ * @returns the groups (`payouts`), and the number of payments that were read (`read`), for the price of the request
  * @throws ApiError invalid_name, not_found
  */
 export async function communityPayouts(

@@ -35,8 +35,8 @@ export interface RegistrationRequest extends NameBelowCommunity {
   /** New owner of the name; null for the caller's wallet, where the request names none. */
   wallet: Wallet | null
   /**
-   * How `decideRegistration` treats a request without `wallet`: `own` (v1), or `none` (v0.1), which refuses the request
-   * where only owners of the community register.
+   * How `decideRegistration` treats a request without `wallet`. `own` (v1): as a request for the caller's own wallet.
+   * `none` (v0.1): refused where only owners of the community register.
    */
   unnamed: 'own' | 'none'
   /** Price to pay; by default the first price that the wallet can pay. */
@@ -55,7 +55,7 @@ interface OvertakenAttempt {
 }
 
 /** Maximum attempts at a registration, since rules and names may change while requirements are read. */
-const MAX_ATTEMPTS = 3
+const MAX_REGISTRATION_ATTEMPTS = 3
 
 /**
  * Registers a name below a community if it costs nothing, else returns the payment that the new owner has to make. If
@@ -71,7 +71,7 @@ export async function registerCommunityName(
   for (let tries = 1; ; tries++) {
     const attempt = await attemptRegistration(context, author, request)
     if (attempt.kind !== 'changed') return attempt
-    if (tries === MAX_ATTEMPTS) throw refusalError(attempt.refusal)
+    if (tries === MAX_REGISTRATION_ATTEMPTS) throw refusalError(attempt.refusal)
   }
 }
 
@@ -95,7 +95,7 @@ async function attemptRegistration(
     readRights(),
     nameAvailabilityUnderRules(context, { community, name }, rules),
   ])
-  // the same request, sent twice, may have registered the name between the reads of rights and of availability
+  // if the name is not free, an equal request may have registered it after the rights were read, so they are read again
   const standing = availability === 'free' || before.isHeld ? before : await readRights()
   const named = standing.isOwn ? 'own' : 'other'
   const known: RegistrationDecisionInputs = {
@@ -160,7 +160,7 @@ async function registerWithoutPayment(
   })
   if (made.kind === 'made') return { kind: 'registered', owner }
   const { refusal } = made
-  // the same request, sent twice, may have registered the name for this wallet
+  // an equal request may have registered the name for this wallet meanwhile, so the registration is attempted again
   const isOvertaken = refusal.code === 'community' && refusal.problem === 'not_available'
   if (isOvertaken || refusal.code === 'rules_changed') return { kind: 'changed', refusal }
   throw refusalError(refusal)

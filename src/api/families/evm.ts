@@ -23,7 +23,7 @@ export const contractCallJson = ({
 })
 
 const gasTokenSchema = z.object({ symbol: z.string(), decimals: z.int() })
-const ownQuoteFields = ({ transactionData }: EvmQuote) => ({
+const evmQuoteFields = ({ transactionData }: EvmQuote) => ({
   transactionData: contractCallJson(transactionData),
 })
 
@@ -47,12 +47,12 @@ export const evmFamilyInterface: FamilyInterface = {
         .string()
         .openapi({ description: 'Smallest unit of the gas token; "0" on the hub' }),
     },
-    ownFields: ownQuoteFields,
+    ownFields: evmQuoteFields,
   },
   v01: {
     schemaName: 'QuoteV01',
     schemas: { gasToken: gasTokenSchema, transactionData: EvmTransactionSchema },
-    ownFields: ownQuoteFields,
+    ownFields: evmQuoteFields,
   },
   transaction: EvmTransactionSchema,
   approvals: {

@@ -33,8 +33,8 @@ export interface FamilyInterface extends Pick<Route, 'summary' | 'interfaceNotes
   readonly errors: readonly ErrorCode[]
   readonly v1: QuoteForm
   readonly v01: QuoteForm
-  /** A transaction to sign, without its type. */
+  /** Schema of a transaction to sign, without its `type`. */
   readonly transaction: z.ZodObject
-  /** Token approvals, sent before the transaction that pays for a community's name. */
+  /** Schemas of the token approvals that are sent before the transaction that pays for a community's name. */
   readonly approvals: z.ZodRawShape
 }

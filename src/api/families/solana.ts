@@ -6,8 +6,8 @@ import { QUOTE_PER_NAME_PRICE } from '../limits/costs.js'
 import type { FamilyInterface } from './family.js'
 
 const gasTokenSchema = z.object({ symbol: z.literal('SOL'), decimals: z.literal('lamports') })
-const TRANSACTION_BOUND = 'rule: what a transaction of Solana holds'
-const TRANSACTIONS_BOUND = { 'transactionData[]': 'asked: 25' }
+const TRANSACTION_SIZE_BOUND = 'rule: what a transaction of Solana holds'
+const TRANSACTION_COUNT_BOUND = { 'transactionData[]': 'asked: 25' }
 
 export const solanaFamilyInterface: FamilyInterface = {
   family: SOLANA,
@@ -32,7 +32,7 @@ export const solanaFamilyInterface: FamilyInterface = {
       bridgeFee: z.string().openapi({ description: 'Price of the relay to the hub, lamports' }),
       expiresAt: z.string().openapi({ description: 'ISO 8601; a later payment fails on chain' }),
     },
-    listBounds: TRANSACTIONS_BOUND,
+    listBounds: TRANSACTION_COUNT_BOUND,
     ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map(({ base64 }) => base64),
       expiresAt: quote.expiresAt.toISOString(),
@@ -64,11 +64,11 @@ export const solanaFamilyInterface: FamilyInterface = {
         .openapi({ description: 'One unsigned legacy transaction per name, in its order' }),
     },
     listBounds: {
-      ...TRANSACTIONS_BOUND,
-      'transactionData[].instructions[]': TRANSACTION_BOUND,
-      'transactionData[].instructions[].keys[]': TRANSACTION_BOUND,
-      'transactionData[].instructions[].data[]': TRANSACTION_BOUND,
-      'transactionData[].signers[]': TRANSACTION_BOUND,
+      ...TRANSACTION_COUNT_BOUND,
+      'transactionData[].instructions[]': TRANSACTION_SIZE_BOUND,
+      'transactionData[].instructions[].keys[]': TRANSACTION_SIZE_BOUND,
+      'transactionData[].instructions[].data[]': TRANSACTION_SIZE_BOUND,
+      'transactionData[].signers[]': TRANSACTION_SIZE_BOUND,
     },
     ownFields: (quote: SolanaQuote) => ({
       transactionData: quote.transactions.map((one) => one.json()),

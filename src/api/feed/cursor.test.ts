@@ -5,28 +5,28 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import { decryptPageToken, encryptPageToken, type PagePosition } from './cursor.js'
 
 const key = randomBytes(32)
-/** A stored address of bech32: its type, and 90 characters (BIP 173). */
+/** Bytes of the longest stored address: one for its type, and 90 characters of bech32 (BIP 173). */
 const LONGEST_WALLET_BYTES = 91
-const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
-const page: fc.Arbitrary<PagePosition> = fc.record({
+const wholeNumber = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
+const pagePosition: fc.Arbitrary<PagePosition> = fc.record({
   network: fc.constantFrom(...NETWORKS),
   generation: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
   order: fc.constantFrom('oldest' as const, 'newest' as const),
-  first: whole,
+  first: wholeNumber,
   skip: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
-  floor: whole,
+  floor: wholeNumber,
   from: fc.option(
     fc
       .uint8Array({ minLength: 21, maxLength: LONGEST_WALLET_BYTES, size: 'max' })
       .map((bytes) => Buffer.from(bytes)),
   ),
-  sinceMs: fc.option(whole),
+  sinceMs: fc.option(wholeNumber),
 })
 
 describe('page tokens', () => {
   it('decrypt to the encrypted position', () => {
     fc.assert(
-      fc.property(page, (position) => {
+      fc.property(pagePosition, (position) => {
         expect(decryptPageToken(key, encryptPageToken(key, position))).toEqual(position)
       }),
     )
@@ -37,7 +37,7 @@ describe('page tokens', () => {
       ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/',
     )
     fc.assert(
-      fc.property(page, fc.nat(), letter, (position, at, other) => {
+      fc.property(pagePosition, fc.nat(), letter, (position, at, other) => {
         const token = encryptPageToken(key, position)
         expect(decryptPageToken(randomBytes(32), token)).toBeNull()
         const i = at % token.length

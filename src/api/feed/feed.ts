@@ -20,8 +20,8 @@ import { ApiError } from '../http/errors.js'
 import { decryptPageToken, encryptPageToken, FEED_BEGINNING, type PagePosition } from './cursor.js'
 
 /**
- * A page of the feed for webhooks and other deliveries that this process starts. Its events are the bytes of `GET
- * /v1/events`.
+ * A page of the feed for webhooks and other deliveries that this process starts. Each event is the JSON text that `GET
+ * /v1/events` has for it.
  * @returns null where the feed has restarted since the cursor was issued
  */
 export async function readFeedForDelivery(
@@ -62,24 +62,24 @@ export interface FeedRequest {
   order?: FeedOrder | undefined
   /** Stored address of the actor. Default: the actor of `page`, else all actors. */
   from?: Buffer | undefined
-  /** Inclusive lower bound, ms; ignored with a token. */
+  /** Time before which events are not shown, Unix ms. Ignored with a page token, which has its own bound. */
   sinceMs?: number | undefined
   /** Filter of events; without it the page has all events. */
   shows?: (event: PublicEvent) => boolean
 }
 
-/** Maximum number of entries per read, so that other requests run between two reads. */
+/** Maximum number of journal entries per read, so that other requests run between two reads. */
 const MAX_ROWS_PER_READ = 1_024
 
 /**
- * Number of entries after which a page ends, even if its filter has shown no event. The page's token continues the
- * walk.
+ * Number of journal entries after which a page ends, even if its filter has shown no event. The page's token continues
+ * the walk.
  */
 const maxPageRows = (limit: number): number => Math.max(256, 2 * limit)
 
 /**
- * Position to read from. A walk that has not begun has no generation, and in newest order no `first`: it begins at the
- * newest event.
+ * A walk through the feed at the position from which it is read. A walk that has not begun has no generation. In newest
+ * order it has no `first` either, and begins at the newest event.
  */
 type Walk = Omit<PagePosition, 'generation' | 'first'> & {
   generation: number | null
@@ -90,7 +90,8 @@ type Walk = Omit<PagePosition, 'generation' | 'first'> & {
  * Reads a page of a network's public events. Consecutive pages have no gaps and no repetitions, in both orders, even
  * while events are added.
  * @throws ApiError invalid_page for a token of another service or a token that contradicts the request; feed_restarted
- * for a token of another generation, or of entries that the journal has lost
+ * for a token of another generation, or of entries that the journal has lost; unavailable where a server that lags
+ * behind does not have the page's clusters
  */
 export async function feedPage(context: Context, request: FeedRequest) {
   const key = await context.pageKey()
@@ -102,7 +103,7 @@ export async function feedPage(context: Context, request: FeedRequest) {
   const isPlaced = await applyTimeBound(context, walk)
   const { generation, newest, items, next, last, read } = isPlaced
     ? await collectEvents(context, request, walk)
-    : { ...(await readRows(context, walk, 0)), items: [], next: null, last: null, read: 0 }
+    : { ...(await readEntriesOfWalk(context, walk, 0)), items: [], next: null, last: null, read: 0 }
   const end = next
     ? { ...walk, generation, ...next }
     : { ...endPosition(requestedWalk, walk, last), generation }
@@ -131,20 +132,23 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /**
- * Position at which a walk continues after all its events were returned.
+ * Position at which a walk continues that has returned all events of the feed.
  * @param requestedWalk the walk before its time bound became an event number
- * @param last the last entry that was read
+ * @param last the last entry that was read, null for none
  */
 function endPosition(requestedWalk: Walk, walk: Walk, last: FeedRow | null): Walk & FeedCursor {
   if (last === null && requestedWalk.sinceMs !== null)
     return { ...requestedWalk, first: requestedWalk.first ?? 1 }
   if (walk.order === 'newest') return { ...walk, first: walk.floor - 1, skip: 0 }
-  return last ? { ...walk, first: numberAfter(last), skip: 0 } : { ...walk, first: walk.first ?? 1 }
+  return last
+    ? { ...walk, first: numberAfterEntry(last), skip: 0 }
+    : { ...walk, first: walk.first ?? 1 }
 }
 
-const numberAfter = ({ publicFirst, publicCount }: FeedRow): number => publicFirst + publicCount
+const numberAfterEntry = ({ publicFirst, publicCount }: FeedRow): number =>
+  publicFirst + publicCount
 
-/** Token with which a walk begins at the next event. @param from stored address of the actor, null for all actors */
+/** Token of a walk that begins after the feed's newest event. @param from stored address of the actor, null for all */
 export async function feedEndToken(context: Context, from: Buffer | null): Promise<string> {
   const { network } = context
   const { generation, newest } = await readFeedEnd(context)
@@ -226,14 +230,14 @@ async function applyTimeBound(context: Context, walk: Walk): Promise<boolean> {
 async function collectEvents(context: Context, request: FeedRequest, walk: Walk) {
   const most = maxPageRows(request.limit)
   const wanted = request.limit + 1
-  // a filter hides about half of the entries
+  // the estimate is that a filter hides half of the entries
   let rowLimit = Math.min(request.shows ? 2 * wanted : wanted, most, MAX_ROWS_PER_READ)
   const events = request.shows ? Number.MAX_SAFE_INTEGER : walk.skip + request.limit
   const items: FeedItem[] = []
   let from: Walk = walk
   let last: FeedRow | null = null
   for (let read = 0; ; ) {
-    const { generation, newest, rows } = await readRows(context, from, rowLimit, events)
+    const { generation, newest, rows } = await readEntriesOfWalk(context, from, rowLimit, events)
     read += rows.length
     const entries = await mapWithoutBlocking(context.turn, rows, (row) => ({
       publicFirst: row.publicFirst,
@@ -244,7 +248,7 @@ async function collectEvents(context: Context, request: FeedRequest, walk: Walk)
     const page = { generation, newest, items, last, read }
     if (next || !last || rows.length < rowLimit) return { ...page, next }
     const following = {
-      first: walk.order === 'oldest' ? numberAfter(last) : last.publicFirst - 1,
+      first: walk.order === 'oldest' ? numberAfterEntry(last) : last.publicFirst - 1,
       skip: 0,
     }
     if (read >= most) return { ...page, next: following }
@@ -253,7 +257,7 @@ async function collectEvents(context: Context, request: FeedRequest, walk: Walk)
   }
 }
 
-async function readRows(context: Context, walk: Walk, limit: number, events = 0) {
+async function readEntriesOfWalk(context: Context, walk: Walk, limit: number, events = 0) {
   const { network, generation, order, first, floor, from } = walk
   const stretch = await readJournalRange(context.pool, network, {
     order,
@@ -264,7 +268,7 @@ async function readRows(context: Context, walk: Walk, limit: number, events = 0)
     from,
   })
   if (generation !== null && generation !== stretch.generation) throw feedRestartedError()
-  // the feed was rewound and now ends before this position: other events will get the position's number
+  // the feed was rewound and now ends before this position: new events will get the numbers from there on
   if (Math.max(first ?? 0, floor) > stretch.newest + 1) throw feedRestartedError()
   return stretch
 }

@@ -17,17 +17,20 @@ import { encryptPageToken, type PagePosition } from './cursor.js'
 import { feedEndToken, feedPage } from './feed.js'
 
 /**
- * Maximum number of events written at once to a stream that is behind the feed. The bytes stay in memory until the
- * client reads them.
+ * Maximum number of events in a page that is written to a stream behind the feed. The page's bytes stay in memory until
+ * the client reads them.
  */
-const PAGE_EVENTS = 100
-/** Number of events in the first page. The price of opening a stream pays for them; later pages wait in a queue. */
-const FIRST_PAGE_EVENTS = 50
+const MAX_PAGE_EVENTS = 100
+/**
+ * Maximum number of events in the first page. The price of opening a stream covers this page. Later pages are queued.
+ */
+const MAX_FIRST_PAGE_EVENTS = 50
 /** Time after which a browser reopens an ended stream, ms. */
 const RETRY_MS = 2_000
 
 /** Resources that all open streams of a process share. */
 export interface FeedStreams {
+  /** Places of open streams, limited for the process and for each client. */
   places: CapacityLimiter
   /** Waits for the newest events, for all streams. */
   tail: FeedTail
@@ -48,12 +51,13 @@ export interface FeedStreamRequest {
 /** Selection of the events that a stream shows, without the stream's position. */
 type StreamWalk = Omit<PagePosition, 'first' | 'skip' | 'sinceMs'>
 
-type Page = Awaited<ReturnType<typeof feedPage>>
+type StreamPage = Awaited<ReturnType<typeof feedPage>>
 
 /**
  * Opens a stream of the events after a token.
  * @returns function that writes the stream to a response whose head was sent
- * @throws ApiError as feedPage; rate_limited and unavailable where as many streams are open as allowed
+ * @throws ApiError as `feedPage`; rate_limited if the client's address, and unavailable if this process, has as many
+ * streams as allowed
  */
 export async function openFeedStream(
   streams: FeedStreams,
@@ -61,16 +65,15 @@ export async function openFeedStream(
   request: FeedStreamRequest,
 ): Promise<(res: ServerResponse) => void> {
   let { token } = request
-  // without a position the stream begins with the next event
   if (token === undefined && request.sinceMs === undefined)
     token = await feedEndToken(context, request.from ?? null)
   const page = await feedPage(context, {
     ...request,
     page: token,
-    limit: FIRST_PAGE_EVENTS,
+    limit: MAX_FIRST_PAGE_EVENTS,
     order: 'oldest',
   })
-  const stop = takePlace(streams, context)
+  const stop = takeStreamPlace(streams, context)
   const reader = {
     streams,
     context,
@@ -82,11 +85,11 @@ export async function openFeedStream(
 }
 
 /**
- * Reserves one of the limited open streams for the caller.
+ * Reserves a place for a stream of the caller.
  * @returns controller that ends the stream. It is aborted once the caller has disconnected, or when the place goes to
  * another address
  */
-function takePlace({ places }: FeedStreams, { caller }: Context): AbortController {
+function takeStreamPlace({ places }: FeedStreams, { caller }: Context): AbortController {
   const stop = new AbortController()
   const free = places.take(caller!.address, 1, () => stop.abort())
   if (free === 'total')
@@ -124,14 +127,14 @@ interface StreamReader {
 
 async function runStream(
   reader: StreamReader,
-  first: Page,
+  first: StreamPage,
   token: string | undefined,
 ): Promise<void> {
   const { streams, context, res, key, stop } = reader
   // an id without data sets the position from which a browser reconnects
   writeIfOpen(res, `retry: ${RETRY_MS}\n${token === undefined ? '' : `id: ${token}\n`}\n`)
   sendHeartbeats(res, stop)
-  // a stream that waits for its turn ends at once
+  // ends the response immediately, also while the stream waits for its next page
   stop.signal.addEventListener('abort', () => res.end(), { once: true })
   try {
     for (let page = first; ; ) {
@@ -144,7 +147,7 @@ async function runStream(
         )
       const next: string | null = page.nextPage ?? (await followFeed(reader, page))
       if (next === null || !(await waitForDrain(res)) || streams.ended.aborted) return
-      page = await streams.pages.run(context.caller!.address, () => nextPage(reader, next))
+      page = await streams.pages.run(context.caller!.address, () => readNextPage(reader, next))
     }
   } catch (error) {
     reportRestart(res, toApiError(error))
@@ -154,10 +157,13 @@ async function runStream(
   }
 }
 
-/** Reads a page, and pauses until the next stream may read. @throws where the stream has ended */
-async function nextPage({ context, stop }: StreamReader, token: string): Promise<Page> {
+/**
+ * Reads a page. Returns after `PAGE_READ_INTERVAL_MS` at the earliest, because only then the next stream may read.
+ * @throws the signal's reason where the stream has ended
+ */
+async function readNextPage({ context, stop }: StreamReader, token: string): Promise<StreamPage> {
   stop.signal.throwIfAborted()
-  const read = feedPage(context, { isTestnet: false, page: token, limit: PAGE_EVENTS })
+  const read = feedPage(context, { isTestnet: false, page: token, limit: MAX_PAGE_EVENTS })
   const [page] = await Promise.all([read, setTimeout(PAGE_READ_INTERVAL_MS)])
   return page
 }
@@ -167,32 +173,33 @@ function writeIfOpen(res: ServerResponse, text: string | Buffer): void {
   if (!res.writableEnded && !res.destroyed) res.write(text)
 }
 
-/** Reports a restart of the feed. After any other error the client can reconnect with the last id. */
+/** Sends an event for a restart of the feed. After any other error the client can reconnect with the last id. */
 function reportRestart(res: ServerResponse, error: ApiError): void {
   if (error.code === 'feed_restarted')
     writeIfOpen(res, `event: feed_restarted\ndata: ${errorAnswer(error).content.text}\n\n`)
 }
 
-const RESTARTED_ERROR = new ApiError(
+const FEED_RESTARTED_ERROR = new ApiError(
   'feed_restarted',
   'The feed was started anew: begin from the first page.',
 )
 
 /**
  * Follows the newest events of the feed.
- * @returns token from which the stream has to catch up again; null once the stream has ended
+ * @returns token from which the stream has to catch up, once its client reads too slowly; null once the stream has
+ * ended
  * @throws ApiError feed_restarted
  */
-async function followFeed({ streams, res, key, from, stop }: StreamReader, page: Page) {
+async function followFeed({ streams, res, key, from, stop }: StreamReader, page: StreamPage) {
   const { network, generation, newest, end } = page
   const walk = { network, generation, from, order: 'oldest', floor: 1 } as const
   const sinceMs = end.sinceMs ?? 0
   for (let next = newest + 1; ; ) {
     const events = await streams.tail.next(network, generation, next, stop.signal)
     if (events === null) return null
-    if (events === 'restarted') throw RESTARTED_ERROR
+    if (events === 'restarted') throw FEED_RESTARTED_ERROR
     const last = events.at(-1)!
-    // no event is older than the event before it, so the first event decides for all
+    // events are in order of time, so if the first one is shown, all are
     const areAllShown = events[0]!.atMs >= sinceMs
     const bytes = bytesForActor(
       areAllShown ? events : events.filter(({ atMs }) => atMs >= sinceMs),
@@ -205,7 +212,7 @@ async function followFeed({ streams, res, key, from, stop }: StreamReader, page:
   }
 }
 
-/** Bytes to write for a list of events, by the hex address of the actor that a stream follows. */
+/** Bytes to write for a list of events, by the hex of an actor's stored address. The key of all actors is empty. */
 const bytesOfEvents = new WeakMap<readonly SerializedEvent[], Map<string, Buffer>>()
 
 /**

@@ -1,15 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../http/errors.js'
 
-/** Maximum number of headers of a request. */
 const MAX_HEADERS = 64
 
-/** Maximum length of the list of proxies that names the client, characters. */
+/** Maximum length of `X-Forwarded-For` and of `Forwarded`, characters. */
 export const MAX_FORWARDED_CHARS = 1_024
 
 /**
- * Maximum length of a key, characters. A gateway may send longer tokens than our keys, in other schemes than Bearer,
- * which are ignored.
+ * Maximum length of a key, characters. Our keys are shorter. The limit leaves room for a gateway's tokens in other
+ * schemes than Bearer, which are ignored.
  */
 const MAX_KEY_CHARS = 4_096
 

@@ -16,8 +16,8 @@ const REQUEST_TIMEOUT_MS = 20_000
 const KEEP_ALIVE_MS = 65_000
 const MAX_REQUESTS_PER_SOCKET = 100_000
 /**
- * A connection whose response is pending is closed after this time without a byte in either direction. It is longer than
- * any handler takes.
+ * A connection whose response is pending is closed after this time without a byte in either direction. No handler takes
+ * as long, except for those that set a longer timeout.
  */
 const IDLE_TIMEOUT_MS = 30_000
 /** Half of the open files that docs/run/operations.md asks for (`ulimit -n` of 20,000). */
@@ -26,7 +26,7 @@ const MAX_CONNECTIONS = 10_000
  * Maximum number of requests of a connection that wait for their responses. Node parses all requests that arrive in one
  * read, some 1,600.
  */
-const MAX_PIPELINED = 16
+const MAX_PIPELINED_REQUESTS = 16
 /** Time for the last response to reach the client before its socket is destroyed. */
 const LINGER_MS = 5_000
 
@@ -80,9 +80,9 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
   }
   server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req
-    if (addWaiting(socket, 1) > MAX_PIPELINED) {
+    if (addWaiting(socket, 1) > MAX_PIPELINED_REQUESTS) {
       socket.destroy()
-      // for each request of a closed connection that is not destroyed, Node creates an error with its stack
+      // without this, Node would create an error with a stack for each request of the closed connection
       req.destroy()
     } else res.once('close', () => addWaiting(socket, -1))
   })
@@ -95,7 +95,7 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy()
     socket.end(lastResponseText(REFUSAL_BY_ERROR_CODE[code] ?? MALFORMED_REFUSAL))
-    // unread bytes would reset the connection before the answer arrives
+    // destroying the socket now would reset a connection with unread bytes before the answer arrives
     socket.pause()
     const timer = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(timer))
@@ -108,7 +108,7 @@ export function applySocketLimits(server: Server, maxConnections = MAX_CONNECTIO
   }
 }
 
-/** The last response of a connection, as text of HTTP. */
+/** Text of an HTTP/1.1 response after which the connection is closed. */
 function lastResponseText({ status, headers, text }: HttpMessage): string {
   const fields = headers.map((part, i) => (i % 2 === 0 ? `${part}: ` : `${part}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields}connection: close\r\n\r\n${text}`

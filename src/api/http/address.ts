@@ -35,6 +35,7 @@ export function requireSigner(input: string, path: string): Wallet {
   )
 }
 
+/** The result of a parser. @throws ApiError unsupported_address where the parser returned a problem */
 function requireParsed<T extends object>(
   parsed: T | keyof typeof ADDRESS_PROBLEM_TEXT,
   path: string,

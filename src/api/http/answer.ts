@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { headersWithPolicy, PUBLIC_HEADERS } from './headers.js'
 
-/** Response to a request. */
+/** Response of a handler. `toHttpMessage` makes an HTTP message of it. */
 export interface Answer {
   status: number
   content: AnswerContent
@@ -21,7 +21,7 @@ export interface Answer {
 /** Body of a response, with its media type. */
 interface AnswerContent {
   type: string
-  /** Bytes are sent without a copy for each request. */
+  /** A Buffer is sent without a copy for each request. */
   text: string | Buffer
   /** Content-Security-Policy in place of the default, which forbids everything. */
   policy?: string
@@ -87,7 +87,7 @@ export function notModifiedIfMatching(answer: Answer, ifNoneMatch: string | unde
   const etag = answer.headers?.etag
   if (ifNoneMatch === undefined || ifNoneMatch.length > MAX_TAG_LIST_CHARS || etag === undefined)
     return answer
-  return matchesEntityTag(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED } : answer
+  return matchesEntityTag(ifNoneMatch, etag) ? { ...answer, status: NOT_MODIFIED_STATUS } : answer
 }
 
 /** True if a list of tags is `*`, or has the tag by weak comparison. */
@@ -108,7 +108,7 @@ const ENTITY_TAG_PATTERN =
 
 const hashOfTag = (tag: string): string | undefined => ENTITY_TAG_PATTERN.exec(tag)?.[2]
 
-const NOT_MODIFIED = 304
+const NOT_MODIFIED_STATUS = 304
 
 /** Status, headers and text of a response, without the headers that depend on its request. */
 export interface HttpMessage extends Pick<Answer, 'status' | 'stream'> {
@@ -132,11 +132,11 @@ export function toHttpMessage({
   headers: extraHeaders = {},
 }: Answer): HttpMessage {
   const { type, policy } = content
-  const text = status === NOT_MODIFIED ? '' : content.text
+  const text = status === NOT_MODIFIED_STATUS ? '' : content.text
   const bytes = Buffer.byteLength(text)
   const headers = policy === undefined ? [...PUBLIC_HEADERS] : headersWithPolicy(policy)
-  if (status !== NOT_MODIFIED) headers.push('content-type', type)
-  if (status !== NOT_MODIFIED && !stream) headers.push('content-length', String(bytes))
+  if (status !== NOT_MODIFIED_STATUS) headers.push('content-type', type)
+  if (status !== NOT_MODIFIED_STATUS && !stream) headers.push('content-length', String(bytes))
   if (extraHeaders['cache-control'] === undefined)
     headers.push('cache-control', DEFAULT_CACHE_CONTROL)
   for (const [name, value] of Object.entries(extraHeaders)) headers.push(name, value)
@@ -149,8 +149,8 @@ export function toHttpMessage({
  */
 const MAX_DRAINED_BYTES = 128 * 1024
 /**
- * Time to wait before a connection with an unread body is closed. Closing at once would reset the connection before the
- * client has read the response.
+ * Time to wait before a connection with an unread body is closed. Closing immediately would reset the connection before
+ * the client has read the response.
  */
 const LINGER_MS = 5_000
 
@@ -187,7 +187,7 @@ const CLOSE_HEADER = ['connection', 'close']
 
 /** Ends a response after `LINGER_MS`. The end closes the connection. */
 function endLate(res: ServerResponse, text: string | Buffer): void {
-  // the response to a HEAD has nothing to write
+  // sends the headers of a response to HEAD, where `write` sends nothing
   res.flushHeaders()
   res.write(text)
   const timer = setTimeout(() => res.end(), LINGER_MS)

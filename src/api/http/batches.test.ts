@@ -9,7 +9,7 @@ const ROUNDS = 20
 const LONG_TURN_MS = 10
 
 /** Number of statements that the look-ups of `run` need. */
-async function statementsOf(
+async function countStatements(
   run: (nameOf: ReturnType<typeof createBatchedLookups>['nameOf']) => Promise<void>,
 ): Promise<number> {
   const pool = database.pool
@@ -20,23 +20,23 @@ async function statementsOf(
   return count
 }
 
-const address = (): Buffer => Buffer.alloc(20, 1)
+const createAddress = (): Buffer => Buffer.alloc(20, 1)
 
 it('runs a statement for each look-up of a client that waits for each answer', async () => {
-  const count = await statementsOf(async (nameOf) => {
-    for (let round = 0; round < ROUNDS; round++) await nameOf(address())
+  const count = await countStatements(async (nameOf) => {
+    for (let round = 0; round < ROUNDS; round++) await nameOf(createAddress())
   })
   expect(count).toBe(ROUNDS)
 })
 
 it('shares statements among many look-ups that arrive one after another', async () => {
-  const count = await statementsOf(async (nameOf) => {
+  const count = await countStatements(async (nameOf) => {
     for (let round = 0; round < ROUNDS; round++) {
-      await Promise.all([nameOf(address()), nameOf(address())])
-      const first = nameOf(address())
-      // more turns of the event loop than a batch of one look-up waits for others
+      await Promise.all([nameOf(createAddress()), nameOf(createAddress())])
+      const first = nameOf(createAddress())
+      // the batch of this look-up waits for others during at most two of these turns of the event loop
       for (let turn = 0; turn < 5; turn++) await setImmediate()
-      await Promise.all([first, nameOf(address())])
+      await Promise.all([first, nameOf(createAddress())])
     }
   })
   expect(count).toBeLessThan(3 * ROUNDS)
@@ -44,7 +44,7 @@ it('shares statements among many look-ups that arrive one after another', async 
 
 it('begins a statement at the end of a long turn of the event loop', async () => {
   const query = vi.spyOn(database.pool, 'query')
-  const found = createBatchedLookups(database.pool, 'mainnet').nameOf(address())
+  const found = createBatchedLookups(database.pool, 'mainnet').nameOf(createAddress())
   await Promise.resolve()
   const startMs = performance.now()
   while (performance.now() - startMs < LONG_TURN_MS);

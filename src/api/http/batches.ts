@@ -43,7 +43,10 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
     walletOf: createBatchedRead((names: readonly FullName[]) =>
       findWalletsByNames(pool, network, names),
     ),
-    /** A cluster's verified public wallet of a type: the wallet named `main` if it is of the type, else the oldest. */
+    /**
+     * A cluster's verified public wallet of a type: the wallet named `main` if it is of the type, else the oldest.
+     * `stored` is the type's pattern, as in `findClusterWalletsOfTypes`.
+     */
     verifiedOf: createBatchedRead((wallets: readonly { cluster: string; stored: string }[]) =>
       findClusterWalletsOfTypes(pool, network, wallets),
     ),
@@ -65,7 +68,7 @@ export function createBatchedLookups(pool: pg.Pool, network: Network) {
  * Calls `begin` one or two turns of the event loop later. If the current turn takes more than `GATHER_MS`, as under a
  * flood, one turn is enough to gather look-ups, and a second turn would delay all of them.
  */
-function afterCurrentTurn(begin: () => void): void {
+function callAfterCurrentTurn(begin: () => void): void {
   const startMs = performance.now()
   setImmediate(() => {
     if (performance.now() - startMs > GATHER_MS) begin()
@@ -75,7 +78,8 @@ function afterCurrentTurn(begin: () => void): void {
 
 /**
  * Batches reads of one kind. Reads that arrive while a batch runs join the next batch. The next batch starts when the
- * running one has ended, `GATHER_MS` later if that had several keys, or at the latest after `MAX_BATCH_WAIT_MS`.
+ * running one has ended, or `GATHER_MS` after that end if the running batch has several keys. It starts after
+ * `MAX_BATCH_WAIT_MS` at the latest.
  */
 function createBatchedRead<Key, Value>(
   read: (keys: readonly Key[]) => Promise<Value[]>,
@@ -91,7 +95,7 @@ function createBatchedRead<Key, Value>(
     {
       cache: false,
       maxBatchSize: MAX_KEYS_PER_STATEMENT,
-      batchScheduleFn: (begin) => void underWay.then(() => afterCurrentTurn(begin)),
+      batchScheduleFn: (begin) => void underWay.then(() => callAfterCurrentTurn(begin)),
     },
   )
   return (key) => loader.load(key)

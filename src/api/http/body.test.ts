@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { routes } from '../../../scripts/declaredRoutes.js'
 import { parseRequestBody } from './body.js'
 
-const REQUEST = { headers: {} } as IncomingMessage
+const REQUEST_WITHOUT_HEADERS = { headers: {} } as IncomingMessage
 const routeOf = (path: string) =>
   routes.find((route) => route.method === 'post' && route.path === path)!
 
@@ -13,7 +13,9 @@ it('the elements of a join are read in turns', async () => {
     turns += 1
   }
   const bytes = Buffer.from(Array.from({ length: 1_000 }, (_, i) => `0x${i}`).join('\n'))
-  expect(await parseRequestBody(REQUEST, bytes, routeOf('/v1/wallets'), turn)).toHaveLength(1_000)
+  expect(
+    await parseRequestBody(REQUEST_WITHOUT_HEADERS, bytes, routeOf('/v1/wallets'), turn),
+  ).toHaveLength(1_000)
   expect(turns).toBe(33)
 })
 
@@ -23,7 +25,12 @@ describe('a join', () => {
     const turn = async () => {
       turns += 1
     }
-    const read = parseRequestBody(REQUEST, Buffer.from(body), routeOf('/v1/wallets'), turn)
+    const read = parseRequestBody(
+      REQUEST_WITHOUT_HEADERS,
+      Buffer.from(body),
+      routeOf('/v1/wallets'),
+      turn,
+    )
     const result = await read.catch((error: Error) => error.message)
     return { result, turns }
   }
@@ -59,7 +66,7 @@ describe('a join', () => {
 
 it('another body is read at once', async () => {
   const turn = () => Promise.reject(new Error('a turn'))
-  expect(await parseRequestBody(REQUEST, Buffer.from('[1]'), routeOf('/v1/names'), turn)).toEqual([
-    1,
-  ])
+  expect(
+    await parseRequestBody(REQUEST_WITHOUT_HEADERS, Buffer.from('[1]'), routeOf('/v1/names'), turn),
+  ).toEqual([1])
 })

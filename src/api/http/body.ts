@@ -11,7 +11,7 @@ const OBJECT_LIMIT_BYTES = 64 * 1024
 /** Size limit of the address list of `POST /v1/wallets`. */
 const BULK_LIMIT_BYTES = 8 * 1024 * 1024
 
-/** Size limit of a route's body. */
+/** Size limit of a route's body, which depends on whether the body is a list. */
 export function bodyLimitBytes({ body, isBulk }: Route): number {
   if (isBulk) return BULK_LIMIT_BYTES
   return body instanceof z.ZodArray ? LIST_LIMIT_BYTES : OBJECT_LIMIT_BYTES
@@ -86,13 +86,13 @@ export const readBodyBytes = (req: IncomingMessage, limit: number): Promise<Buff
 export const bodyTooSlowError = () =>
   new ApiError('invalid_request', 'The body took too long to arrive.', { status: 408 })
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
 /** Parses a body as JSON; undefined when the body is empty or blank. @throws ApiError invalid_request */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return undefined
   try {
-    const text = utf8.decode(bytes)
+    const text = utf8Decoder.decode(bytes)
     return text.trim() === '' ? undefined : JSON.parse(text)
   } catch {
     throw new ApiError('invalid_request', 'The body is not JSON.')

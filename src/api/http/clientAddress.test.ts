@@ -19,15 +19,18 @@ describe('the counted part of an address', () => {
 })
 
 /** Express's own implementation of `trust proxy`. */
-function trusting(proxies: number | string[]): (address: string, hop: number) => boolean {
+function trustFunctionOf(proxies: number | string[]): (address: string, hop: number) => boolean {
   const app = express()
   app.set('trust proxy', proxies)
   return app.get('trust proxy fn')
 }
 
-function countedOf(headers: Record<string, string>, proxies: number | string[] = ['10.0.0.0/8']) {
+function countedAddressOf(
+  headers: Record<string, string>,
+  proxies: number | string[] = ['10.0.0.0/8'],
+) {
   const req = { headers, socket: { remoteAddress: '10.0.0.2' } }
-  return rateLimitAddress(clientAddress(req, trusting(proxies)))
+  return rateLimitAddress(clientAddress(req, trustFunctionOf(proxies)))
 }
 
 describe('the client behind a proxy that writes', () => {
@@ -48,7 +51,7 @@ describe('the client behind a proxy that writes', () => {
     ['198.51.100.9, 203.0.113.7:1,10.0.0.9:3333', '203.0.113.7'],
     ['203.0.113.7 , [::ffff:10.0.0.9]:3333', '203.0.113.7'],
     ['evil, 203.0.113.7', '203.0.113.7'],
-    // hidden: a client that cannot be distinguished is counted as the proxy
+    // a client that its proxy hides is counted as the proxy
     ['unknown', '10.0.0.2'],
     ['_hidden', '10.0.0.2'],
     ['', '10.0.0.2'],
@@ -57,7 +60,7 @@ describe('the client behind a proxy that writes', () => {
     ['999.1.1.1', '10.0.0.2'],
     ['[203.0.113.7', '10.0.0.2'],
   ])('X-Forwarded-For: %s', (list, counted) =>
-    expect(countedOf({ 'x-forwarded-for': list })).toBe(counted),
+    expect(countedAddressOf({ 'x-forwarded-for': list })).toBe(counted),
   )
 
   it.each([
@@ -70,11 +73,13 @@ describe('the client behind a proxy that writes', () => {
     ['for=_gazonk', '10.0.0.2'],
     ['by=203.0.113.7', '10.0.0.2'],
     ['for=203.0.113.7, proto=https', '10.0.0.2'],
-  ])('Forwarded: %s', (list, counted) => expect(countedOf({ forwarded: list })).toBe(counted))
+  ])('Forwarded: %s', (list, counted) =>
+    expect(countedAddressOf({ forwarded: list })).toBe(counted),
+  )
 
   it('both headers: X-Forwarded-For counts', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=198.51.100.9' }
-    expect(countedOf(headers)).toBe('203.0.113.7')
+    expect(countedAddressOf(headers)).toBe('203.0.113.7')
   })
 
   it.each([
@@ -83,24 +88,24 @@ describe('the client behind a proxy that writes', () => {
     [2, '198.51.100.9'],
     [9, '198.51.100.9'],
   ])('two addresses, behind %i proxies', (proxies, counted) =>
-    expect(countedOf({ 'x-forwarded-for': '198.51.100.9:1, 203.0.113.7:2' }, proxies)).toBe(
+    expect(countedAddressOf({ 'x-forwarded-for': '198.51.100.9:1, 203.0.113.7:2' }, proxies)).toBe(
       counted,
     ),
   )
 
   it('headers of an untrusted proxy: the socket counts', () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7' }
-    expect(countedOf(headers, ['192.0.2.0/24'])).toBe('10.0.0.2')
+    expect(countedAddressOf(headers, ['192.0.2.0/24'])).toBe('10.0.0.2')
   })
 })
 
-const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
-const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
+const UUID_PATTERN = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/
 
 describe('the id of a request', () => {
   const idOf = (id: string, proxies: number | string[] = 1) => {
     const req = { headers: { 'x-request-id': id }, socket: { remoteAddress: '10.0.0.2' } }
-    return callerOfRequest(req, trusting(proxies)).id
+    return callerOfRequest(req, trustFunctionOf(proxies)).id
   }
 
   it.each([
@@ -124,44 +129,44 @@ describe('the id of a request', () => {
     ['with quotes', '{"a":"b2c3d4e5"}'],
     ['with other letters', 'ämter-und-mehr'],
   ])('is generated where the proxy sends %s', (_, id) => {
-    expect(idOf(id)).toMatch(UUID)
+    expect(idOf(id)).toMatch(UUID_PATTERN)
   })
 
   it('is generated where no proxy, or only another one, is trusted', () => {
     for (const proxies of [0, ['192.0.2.1']])
-      expect(idOf('7d1c6a4e9f0b4d4b8d6f1a2b3c4d5e6f', proxies)).toMatch(UUID)
+      expect(idOf('7d1c6a4e9f0b4d4b8d6f1a2b3c4d5e6f', proxies)).toMatch(UUID_PATTERN)
   })
 })
 
 describe('the trace of a request', () => {
   const traceOf = (traceparent: string, proxies = 1) => {
     const req = { headers: { traceparent }, socket: { remoteAddress: '10.0.0.2' } }
-    return callerOfRequest(req, trusting(proxies)).trace
+    return callerOfRequest(req, trustFunctionOf(proxies)).trace
   }
 
   it.each([
-    `00-${TRACE}-00f067aa0ba902b7-01`,
-    `00-${TRACE}-00f067aa0ba902b7-00`,
-    `01-${TRACE}-00f067aa0ba902b7-01`,
-    `cc-${TRACE}-00f067aa0ba902b7-01-what-the-future-brings`,
+    `00-${TRACE_ID}-00f067aa0ba902b7-01`,
+    `00-${TRACE_ID}-00f067aa0ba902b7-00`,
+    `01-${TRACE_ID}-00f067aa0ba902b7-01`,
+    `cc-${TRACE_ID}-00f067aa0ba902b7-01-what-the-future-brings`,
   ])('is read from %s', (text) => {
-    expect(traceOf(text)).toBe(TRACE)
+    expect(traceOf(text)).toBe(TRACE_ID)
     expect(traceOf(text, 0)).toBeUndefined()
   })
 
   it.each([
     '',
-    `ff-${TRACE}-00f067aa0ba902b7-01`,
+    `ff-${TRACE_ID}-00f067aa0ba902b7-01`,
     `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`,
-    `00-${TRACE}-${'0'.repeat(16)}-01`,
-    `00-${TRACE.toUpperCase()}-00f067aa0ba902b7-01`,
-    `00-${TRACE}-00f067aa0ba902b7-01-more`,
-    `00-${TRACE}-00f067aa0ba902b7-01.`,
-    `cc-${TRACE}-00f067aa0ba902b7-01.`,
-    `00-${TRACE}-00f067aa0ba902b7`,
-    `00-${TRACE}0-00f067aa0ba902b7-01`,
-    ` 00-${TRACE}-00f067aa0ba902b7-01`,
-    `00-${TRACE}-00f067aa0ba902b7-01, 00-${TRACE}-00f067aa0ba902b7-01`,
+    `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
+    `00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01`,
+    `00-${TRACE_ID}-00f067aa0ba902b7-01-more`,
+    `00-${TRACE_ID}-00f067aa0ba902b7-01.`,
+    `cc-${TRACE_ID}-00f067aa0ba902b7-01.`,
+    `00-${TRACE_ID}-00f067aa0ba902b7`,
+    `00-${TRACE_ID}0-00f067aa0ba902b7-01`,
+    ` 00-${TRACE_ID}-00f067aa0ba902b7-01`,
+    `00-${TRACE_ID}-00f067aa0ba902b7-01, 00-${TRACE_ID}-00f067aa0ba902b7-01`,
   ])('is absent for %j', (text) => {
     expect(traceOf(text)).toBeUndefined()
   })

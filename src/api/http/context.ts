@@ -19,7 +19,7 @@ export interface Context {
   lookups: Readonly<Record<Network, BatchedLookups>>
   /** Chains of all networks and families. */
   chains: readonly ChainPort[]
-  /** Reads by how much each network's tables lag behind the chains. */
+  /** Readers of the networks' freshness: by how much the tables of a network lag behind its chains. */
   freshness: Readonly<Record<Network, () => Promise<Freshness>>>
   /**
    * Queue of the network's signed changes. Each network has a separate queue, because a change waits for the lock of
@@ -60,7 +60,7 @@ interface AuthSettings {
  */
 const CHANGE_QUEUE_BOUNDS = { atOnce: 3, waiting: 1_000 }
 
-const SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
+const DEFAULT_SESSION_LIFETIME_MS = 14 * 24 * 60 * 60_000
 
 export interface ContextDeps extends Pick<Context, 'pool' | 'chains'> {
   /** Rate limits of clients and wallets; null where there are none. */
@@ -84,7 +84,7 @@ export function createRequestContexts({
     auth: {
       tokenKey: config.tokenKey,
       serviceDomain: config.serviceDomain,
-      sessionLifetimeMs: config.sessionLifetimeMs ?? SESSION_LIFETIME_MS,
+      sessionLifetimeMs: config.sessionLifetimeMs ?? DEFAULT_SESSION_LIFETIME_MS,
       walletFactories: config.walletFactories ?? PUBLIC_WALLET_FACTORIES,
     },
     pageKey: readOnce(() => readPageTokenKey(pool)),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BridgeError, ChainUnavailableError } from '../../chains/chain.js'
 import { ApiError, errorAnswer, toApiError } from './errors.js'
 
-const withCode = (code: string, message = 'x') => Object.assign(new Error(message), { code })
+const errorWithCode = (code: string, message = 'x') => Object.assign(new Error(message), { code })
 
 describe('toApiError', () => {
   const ENDED = new Error('Connection terminated unexpectedly')
@@ -10,15 +10,15 @@ describe('toApiError', () => {
   it.each<[name: string, thrown: unknown, code: string]>([
     ['a failure of the bridge', new BridgeError('x'), 'bridge_failure'],
     ['a chain that is away', new ChainUnavailableError('x'), 'unavailable'],
-    ['57P01', withCode('57P01'), 'unavailable'],
-    ['53300', withCode('53300'), 'unavailable'],
-    ['08006', withCode('08006'), 'unavailable'],
-    ['57014', withCode('57014'), 'unavailable'],
-    ['ECONNREFUSED', withCode('ECONNREFUSED'), 'unavailable'],
-    ['ECONNREFUSED of many', new AggregateError([withCode('ECONNREFUSED')]), 'unavailable'],
-    ['57P03, wrapped', new Error('wrapped', { cause: withCode('57P03') }), 'unavailable'],
+    ['57P01', errorWithCode('57P01'), 'unavailable'],
+    ['53300', errorWithCode('53300'), 'unavailable'],
+    ['08006', errorWithCode('08006'), 'unavailable'],
+    ['57014', errorWithCode('57014'), 'unavailable'],
+    ['ECONNREFUSED', errorWithCode('ECONNREFUSED'), 'unavailable'],
+    ['ECONNREFUSED of many', new AggregateError([errorWithCode('ECONNREFUSED')]), 'unavailable'],
+    ['57P03, wrapped', new Error('wrapped', { cause: errorWithCode('57P03') }), 'unavailable'],
     ['a connection that ended', ENDED, 'unavailable'],
-    ['42P01, a table that is missing', withCode('42P01'), 'internal'],
+    ['42P01, a table that is missing', errorWithCode('42P01'), 'internal'],
     ['a TypeError', new TypeError('x'), 'internal'],
     ['a text', 'text', 'internal'],
     ['null', null, 'internal'],

@@ -95,7 +95,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Response with the JSON body of an error. */
+/** JSON response to an error, with the headers of the error or of its status. */
 export function errorAnswer(error: ApiError): Answer {
   const status = error.extra.status ?? ERROR_STATUS[error.code]
   const body = { status, error: error.code, message: error.message, ...error.extra }
@@ -120,7 +120,7 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('invalid_amount', error.message, {}, because)
   if (error instanceof BridgeError)
     return new ApiError('bridge_failure', 'The bridge can not quote now.', {}, because)
-  // no cause is set, because errors with a cause raise an alarm, and anybody could fill this queue
+  // no cause is set, because errors with a cause raise an alarm, and anybody could fill the queue of a chain's calls
   if (error instanceof ChainBusyError) return new ApiError('unavailable', CHAIN_BUSY_MESSAGE)
   if (error instanceof ChainUnavailableError)
     return new ApiError(

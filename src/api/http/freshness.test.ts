@@ -4,14 +4,15 @@ import { createFreshnessReader } from './freshness.js'
 
 const database = useDatabase()
 
-/** Ages of a cached freshness, ms: still current; read anew without a wait; too old to be served. */
-const NEW_MS = 50
-const READ_AGAIN_MS = 200
-const OLD_MS = 500
+const CURRENT_AGE_MS = 50
+/** Age of a cached value that is served while it is read again. */
+const REFRESHED_AGE_MS = 200
+/** Age of a cached value that is not served any more. */
+const EXPIRED_AGE_MS = 500
 
 afterEach(() => void vi.restoreAllMocks())
 
-/** A reader, with its reads of the database and a clock that moves only by `wait`. */
+/** A reader that has read once, a spy on its queries, and a clock that moves only by `wait`. */
 async function setUp() {
   let nowMs = 1_000
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
@@ -26,14 +27,14 @@ async function setUp() {
 
 it('is cached', async () => {
   const { read, query, wait } = await setUp()
-  wait(NEW_MS)
+  wait(CURRENT_AGE_MS)
   await read()
   expect(query).not.toHaveBeenCalled()
 })
 
 it('is read anew before its end, by one read for which no request waits', async () => {
   const { read, query, wait } = await setUp()
-  wait(READ_AGAIN_MS)
+  wait(REFRESHED_AGE_MS)
   query.mockReturnValue(new Promise(() => {}) as never)
   await read()
   await read()
@@ -42,14 +43,14 @@ it('is read anew before its end, by one read for which no request waits', async 
 
 it('is not served after its end: requests share one read and wait for it', async () => {
   const { read, query, wait } = await setUp()
-  wait(OLD_MS)
+  wait(EXPIRED_AGE_MS)
   await Promise.all([read(), read()])
   expect(query).toHaveBeenCalledTimes(1)
 })
 
 it('is read again after a read that failed', async () => {
   const { read, query, wait } = await setUp()
-  wait(OLD_MS)
+  wait(EXPIRED_AGE_MS)
   query.mockRejectedValueOnce(new Error('lost') as never)
   await expect(read()).rejects.toThrow('lost')
   await read()

@@ -7,7 +7,7 @@ import type { Answer } from './answer.js'
 import { ApiError } from './errors.js'
 import { isoTimestamp } from './timestamps.js'
 
-/** The lag of a network's tables behind the chains. */
+/** How far a network's tables are behind its chains, and whether they are a mirror. */
 export interface Freshness {
   /**
    * True during the first catch-up, while the hub's head does not move, and always for a mirror. A name that is free in
@@ -19,14 +19,14 @@ export interface Freshness {
   /** True for a mirror before its first step: its tables are empty and say nothing about the source. */
   isEmptyMirror: boolean
   /**
-   * Seconds by which the stored logs of the hub, confirmed or not, lag behind its chain; for a mirror, seconds since it
+   * Seconds by which the stored logs of the hub, confirmed or not, lag behind its chain. For a mirror, seconds since it
    * last verified its source. Null while the tables are current, or where the lag is unknown.
    */
   staleSeconds: number | null
   /** True if the chains file names a hub, the tables are a mirror, or they were caught up with a hub before. */
   isDeployed: boolean
   /**
-   * The hub's block that the tables reflect, as the header `x-clusterd-as-of` shows it; null before the first block.
+   * Value of the header `x-clusterd-as-of`: the hub's block that the tables reflect. Null before the first block.
    */
   asOf: string | null
 }
@@ -127,9 +127,9 @@ function asOfText(network: Network, hub: HubState): string | null {
 }
 
 /**
- * Estimates the timestamp of a confirmed block, ms: exact for the newest finalized block. From the timestamp of that block
- * (of the newest block, where no finalized one is known) the median time between blocks is subtracted for each block in
- * between, so the result may be too early or too late. Null where no timestamp is known.
+ * Estimates the timestamp of a confirmed block, Unix ms. Starts from the newest finalized block, or from the newest
+ * block where no finalized one is known, and subtracts the usual time between blocks for each block in between. Exact
+ * only for the block from which it starts. Null where no timestamp is known.
  */
 function estimateBlockTimestampMs(block: number, state: HubState['state']): number | null {
   if (!state) return null
@@ -203,7 +203,10 @@ export function refuseOnEmptyMirror({ isEmptyMirror }: Freshness): void {
   if (isEmptyMirror) throw new ApiError('unavailable', 'This mirror has not copied its source yet.')
 }
 
-/** As `refuseOnEmptyMirror`, for a request that names its network in its path or body. */
+/**
+ * Reads the freshness for `refuseOnEmptyMirror`. For routes whose path names the network: the server itself checks only
+ * the network that the query selects.
+ */
 export const requireFilledMirror = async (context: FreshnessContext): Promise<void> =>
   refuseOnEmptyMirror(await freshnessOrUnknown(context))
 

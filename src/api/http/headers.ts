@@ -25,8 +25,8 @@ export const headersWithPolicy = (policy: string): string[] =>
     PUBLIC_HEADERS[i - 1] === 'content-security-policy' ? policy : text,
   )
 
-const DEFAULT_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
-const DEFAULT_HEADERS =
+const DEFAULT_ALLOWED_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+const DEFAULT_ALLOWED_HEADERS =
   'authorization, content-type, if-none-match, last-event-id, x-api-key, x-auth-key'
 
 /** Matches methods or header names, joined by commas (RFC 9110, 5.6.2). */
@@ -44,16 +44,19 @@ export function preflightHeaders(requestHeaders: IncomingHttpHeaders): string[] 
   return [
     ...PUBLIC_HEADERS,
     'access-control-allow-methods',
-    (DEFAULT_METHODS.includes(method) ? DEFAULT_METHODS : [...DEFAULT_METHODS, method]).join(', '),
+    (DEFAULT_ALLOWED_METHODS.includes(method)
+      ? DEFAULT_ALLOWED_METHODS
+      : [...DEFAULT_ALLOWED_METHODS, method]
+    ).join(', '),
     'access-control-allow-headers',
-    tokenListOrNull(requestHeaders['access-control-request-headers']) ?? DEFAULT_HEADERS,
+    tokenListOrNull(requestHeaders['access-control-request-headers']) ?? DEFAULT_ALLOWED_HEADERS,
     'access-control-max-age',
     '86400',
     'vary',
     'access-control-request-method, access-control-request-headers',
     'content-length',
     '0',
-    // browsers cache the result for its max-age. Other caches must not
+    // browsers cache the result for `access-control-max-age`. Other caches must not reuse it
     'cache-control',
     'no-cache',
   ]

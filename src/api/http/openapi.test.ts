@@ -4,25 +4,25 @@ import { openApiDocuments, routes } from '../../../scripts/declaredRoutes.js'
 import { ERROR_STATUS } from './errors.js'
 import { errorsOfRoute, openApiPath } from './openapi.js'
 
-interface Document {
+interface OpenApiDocument {
   openapi: string
-  paths: Record<string, Record<string, Operation>>
+  paths: Record<string, Record<string, OpenApiOperation>>
   components: Record<string, Record<string, unknown>>
 }
-interface Operation {
+interface OpenApiOperation {
   parameters: { name: string; in: string }[]
   responses: object
   deprecated?: boolean
 }
 
-const PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
-const committed = (path: string) =>
+const DOCUMENT_PATHS = ['/openapi.json', '/openapi-v0.1.json'] as const
+const readGeneratedDocument = (path: string) =>
   JSON.parse(
     readFileSync(new URL(`../../client/generated${path}`, import.meta.url), 'utf8'),
-  ) as Document
+  ) as OpenApiDocument
 
 /** Target of a local reference. @throws Error for a dangling one */
-function resolve(document: Document, ref: string): unknown {
+function resolveReference(document: OpenApiDocument, ref: string): unknown {
   const [root, ...keys] = ref.split('/')
   if (root !== '#') throw new Error(`${ref} is no local reference`)
   return keys.reduce<unknown>((value, key) => {
@@ -32,48 +32,48 @@ function resolve(document: Document, ref: string): unknown {
   }, document)
 }
 
-/** The document with every reference resolved. Recursive schemas do not occur. */
-const resolved = (document: Document): Document =>
+/** The document with every reference replaced by its target. The documents have no recursive schemas. */
+const withoutReferences = (document: OpenApiDocument): OpenApiDocument =>
   JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
     typeof value === 'object' && value !== null && '$ref' in value
-      ? JSON.parse(JSON.stringify(resolve(document, String(value.$ref))))
+      ? JSON.parse(JSON.stringify(resolveReference(document, String(value.$ref))))
       : value,
-  ) as Document
+  ) as OpenApiDocument
 
-const operations = ({ paths }: Document) =>
+const operationsOf = ({ paths }: OpenApiDocument) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )
 
 it('all documents are committed in docs', () => {
-  expect(Object.keys(openApiDocuments)).toEqual(PATHS)
+  expect(Object.keys(openApiDocuments)).toEqual(DOCUMENT_PATHS)
 })
 
 it('every route is in exactly one document, and no other route is', () => {
   const served = routes.flatMap((route) =>
     [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${openApiPath(path)}`),
   )
-  const documented = PATHS.flatMap((path) => operations(committed(path))).map(
-    ({ method, path }) => `${method} ${path}`,
-  )
+  const documented = DOCUMENT_PATHS.flatMap((path) =>
+    operationsOf(readGeneratedDocument(path)),
+  ).map(({ method, path }) => `${method} ${path}`)
   expect(documented.sort()).toEqual(served.sort())
   expect(served).toContain('post /v1/register/evm')
 })
 
-describe.each(PATHS)('%s', (path) => {
-  const document = committed(path)
+describe.each(DOCUMENT_PATHS)('%s', (path) => {
+  const document = readGeneratedDocument(path)
 
   it('has v0.1, deprecated, in a document of its own', () => {
     expect(document.openapi).toBe('3.1.0')
     const isOld = path === '/openapi-v0.1.json'
-    for (const { path, operation } of operations(document)) {
+    for (const { path, operation } of operationsOf(document)) {
       expect(path.startsWith('/v0.1/'), path).toBe(isOld)
       if (isOld) expect(operation.deprecated, path).toBe(true)
     }
   })
 
   it('declares every parameter of a path once, and testnet everywhere', () => {
-    for (const { path, method, operation } of operations(resolved(document))) {
+    for (const { path, method, operation } of operationsOf(withoutReferences(document))) {
       const route = `${method} ${path}`
       const names = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`)
       expect(new Set(names).size, route).toBe(names.length)

@@ -159,7 +159,7 @@ function openApiOperation(
   } as RouteConfig
 }
 
-/** True if JSON responses of a route carry an entity tag. Responses that depend on a key carry none. */
+/** True if a route's JSON responses of status 200 carry an entity tag. Responses that depend on a key carry none. */
 const hasEntityTag = ({ method, auth, responses }: Route): boolean =>
   method === 'get' && !auth && responses[200] !== undefined && responses[200].type === undefined
 
@@ -175,7 +175,7 @@ const withExampleValues = (
     ),
   )
 
-/** Every error code that a route may answer. */
+/** Every error code that a route may return. */
 export const errorsOfRoute = ({ auth, errors = [] }: Route): ReadonlySet<ErrorCode> =>
   new Set([
     ...errors,

@@ -22,7 +22,7 @@ describe('parseQuery', () => {
   })
 })
 
-describe('integerOf', () => {
+describe('wholeNumberParameter', () => {
   const read = (text: string) =>
     wholeNumberParameter(parseQuery(`/x?n=${encodeURIComponent(text)}`), 'n')
 
@@ -38,7 +38,7 @@ describe('integerOf', () => {
   })
 })
 
-describe('choiceOf', () => {
+describe('enumParameter', () => {
   const read = (text: string) =>
     enumParameter(parseQuery(`/x?w=${text}`), 'w', ['up', 'down'] as const)
 

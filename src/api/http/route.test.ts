@@ -7,17 +7,17 @@ import { REQUEST_WITHOUT_KEY } from './sampleRequests.js'
 import { z } from './schema.js'
 
 const handle = async () => okAnswer(null)
-const plain = { costliestSample: {}, summary: '', responses: {}, handle }
+const sharedFields = { costliestSample: {}, summary: '', responses: {}, handle }
 const body = z.object({ name: z.string() })
 const refusedSample = { what: 'nothing', error: 'invalid_request' } as const
 
 it('the type check requires the fields of a declaration', () => {
-  const required = { ...plain, auth: 'required' } as const
-  const optional = { ...plain, auth: 'optional', refusedSample: null } as const
+  const required = { ...sharedFields, auth: 'required' } as const
+  const optional = { ...sharedFields, auth: 'optional', refusedSample: null } as const
   const declared = [
-    declareRoute.get('/x', { ...plain, refusedSample: null, cacheSource: 'journal' }),
+    declareRoute.get('/x', { ...sharedFields, refusedSample: null, cacheSource: 'journal' }),
     declareRoute.get('/x', { ...optional, privateDataFor: 'members' }),
-    declareRoute.post('/x', { ...plain, refusedSample, body }),
+    declareRoute.post('/x', { ...sharedFields, refusedSample, body }),
     declareRoute.post('/x', {
       ...required,
       refusedSample: REQUEST_WITHOUT_KEY,
@@ -30,7 +30,7 @@ it('the type check requires the fields of a declaration', () => {
     // @ts-expect-error: an optional key, and no privateDataFor
     declareRoute.get('/x', optional),
     // @ts-expect-error: private data without a key
-    declareRoute.get('/x', { ...plain, refusedSample: null, privateDataFor: 'caller' }),
+    declareRoute.get('/x', { ...sharedFields, refusedSample: null, privateDataFor: 'caller' }),
     // @ts-expect-error: cached responses on a route with a key
     declareRoute.get('/x', { ...optional, privateDataFor: null, cacheSource: 'journal' }),
   ]
@@ -39,8 +39,8 @@ it('the type check requires the fields of a declaration', () => {
 
 it('a route with a body has a bad request', () => {
   const made = [
-    declareRoute.post('/x', { ...plain, body }),
-    declareRoute.post('/x', { ...plain, refusedSample: null, body }),
+    declareRoute.post('/x', { ...sharedFields, body }),
+    declareRoute.post('/x', { ...sharedFields, refusedSample: null, body }),
   ]
   for (const one of made) expect(() => badRequestOf(one)).toThrow('declares no request')
 })

@@ -73,7 +73,7 @@ export interface RoutePrice {
  */
 type PrivateDataFor = 'caller' | 'members' | null
 
-/** Example of a request. */
+/** Request of an OpenAPI document's example. Parts that are left out come from the route's schemas. */
 export interface RequestExample {
   /** Status of the response, where it is not a success. */
   status?: number
@@ -159,6 +159,7 @@ export interface Route {
   handle(request: RouteRequest<unknown, 'optional'>, context: Context): Promise<Answer>
 }
 
+/** Fields of a declaration. The types of a handler's body and session follow from its schema and rule. */
 type RouteDefinition<Auth extends AuthRule, Body extends z.ZodType> = Omit<
   Route,
   'method' | 'path' | 'body' | 'auth' | 'privateDataFor' | 'cacheSource' | 'handle'

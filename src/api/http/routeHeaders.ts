@@ -1,8 +1,8 @@
 import type { Answer } from './answer.js'
 import type { AuthRule, Route } from './route.js'
 
-const VARY_ON_KEY = { vary: 'Authorization, X-AUTH-KEY' } as const
-const PRIVATE_HEADERS = { ...VARY_ON_KEY, 'cache-control': 'private, no-store' } as const
+const VARY_ON_KEY_HEADERS = { vary: 'Authorization, X-AUTH-KEY' } as const
+const PRIVATE_HEADERS = { ...VARY_ON_KEY_HEADERS, 'cache-control': 'private, no-store' } as const
 
 /**
  * Adds cache headers to a response of a route with an authentication rule. A response made for a key must not be cached
@@ -11,7 +11,10 @@ const PRIVATE_HEADERS = { ...VARY_ON_KEY, 'cache-control': 'private, no-store' }
  */
 export const withCacheHeaders = (rule: AuthRule, isPublic: boolean, answer: Answer): Answer =>
   rule
-    ? { ...answer, headers: { ...answer.headers, ...(isPublic ? VARY_ON_KEY : PRIVATE_HEADERS) } }
+    ? {
+        ...answer,
+        headers: { ...answer.headers, ...(isPublic ? VARY_ON_KEY_HEADERS : PRIVATE_HEADERS) },
+      }
     : answer
 
 /** Date of v0.1's deprecation in the form of RFC 9745: `@` and Unix seconds (a structured date of RFC 9651). */
@@ -23,8 +26,8 @@ const OPENAPI_PATH = '/openapi.json'
 
 /**
  * Adds the headers of a deprecated route: `Deprecation` (RFC 9745), and `Link` with the relation `successor-version`
- * (RFC 5829). The request's parameters are filled into the successor's path. If a parameter is missing, the link goes
- * to the OpenAPI document.
+ * (RFC 5829). The request's parameters are filled into the successor's path. If a parameter is missing or too long, the
+ * link goes to the OpenAPI document.
  */
 export function addDeprecationHeaders(
   { successor }: Pick<Route, 'successor'>,

@@ -19,7 +19,7 @@ export interface SampleData {
   other: string
   /** Call with which an ENS client looks up the wallet `other`. */
   ensCall(): string
-  /** A free name. */
+  /** A free name, another one at each call. */
   freshName(): string
   /** Random addresses. Addresses of Cosmos are the most expensive to parse. */
   evmAddress(): string
@@ -42,10 +42,7 @@ interface SampleRequest {
 export interface CostliestRequest extends SampleRequest {
   /** Why the request is expensive, such as the number of its names. */
   what?: string
-  /**
-   * Owner of the key that the request carries: a wallet of the largest cluster, or another wallet; no key where
-   * absent.
-   */
+  /** Wallet of `SampleData` whose key the request carries. Undefined for a request without a key. */
   as?: 'owner' | 'other'
 }
 

@@ -54,18 +54,18 @@ it('null, the empty text and "undefined" stand for no value in every optional fi
   )
 })
 
-const named = z.object({ name: z.string(), note: z.string().optional() })
+const namedSchema = z.object({ name: z.string(), note: z.string().optional() })
 
 it('a required field, an unknown field and a property of Object.prototype are not changed', () => {
   const body = JSON.parse(
     '{"name":"","other":null,"__proto__":"undefined","constructor":"","note":" "}',
   )
-  expect(removeAbsentValues(named, body)).toStrictEqual(body)
+  expect(removeAbsentValues(namedSchema, body)).toStrictEqual(body)
 })
 
 it.each([{ other: null }, { other: 1 }, { other: 'x' }, { other: [] }, { other: [null] }])(
   'a body that is not an object is not changed: $other',
   ({ other }) => {
-    expect(removeAbsentValues(named, other)).toStrictEqual(other)
+    expect(removeAbsentValues(namedSchema, other)).toStrictEqual(other)
   },
 )

@@ -63,7 +63,7 @@ const knownFields = ({ shape }: z.ZodObject, value: object) =>
     .filter(([key]) => Object.hasOwn(value, key))
     .map(([key, part]) => ({ key, part, field: (value as Record<string, unknown>)[key] }))
 
-/** Maximum number of elements of an array; undefined for any number. */
+/** Maximum number of elements that an array's schema allows; undefined where the schema sets none. */
 function maxElements(schema: z.ZodArray): number | undefined {
   const checks = schema.def.checks?.map((check) => check._zod.def as { maximum?: number })
   return checks?.find(({ maximum }) => maximum !== undefined)?.maximum

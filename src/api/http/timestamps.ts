@@ -7,7 +7,7 @@ export const timestampToMillisecond = (ms: number): string => `${isoWithSpace(ms
 const isoWithSpace = (ms: number): string => isoTimestamp(ms).replace('T', ' ')
 
 /**
- * Timestamp (ISO 8601) of responses other than clusters, wallets, owner records and statuses:
+ * Timestamp (ISO 8601) of signed messages, and of responses other than clusters, wallets, owner records and statuses:
  * `YYYY-MM-DDTHH:MM:SS.mmmZ`.
  */
 export const isoTimestamp = (ms: number): string => new Date(ms).toISOString()

@@ -5,7 +5,8 @@ import { ApiError, errorAnswer } from './errors.js'
 import { declareRoute, type Route } from './route.js'
 import { z } from './schema.js'
 
-// tRPC over HTTP, queries only: plain JSON in the parameter `input`, without a transformer and without batches
+// This file serves tRPC over HTTP: queries whose parameter `input` is plain JSON. It does not support mutations,
+// transformers and batches.
 
 /** Prefix of a procedure's path. The name of the procedure follows. */
 const PROCEDURE_PATH_PREFIX = '/v1/trpc/'
@@ -49,7 +50,7 @@ interface Procedure<Input extends z.ZodType>
   input: Input
   /** Example of the input. */
   example: z.input<Input>
-  /** Schema of the data. */
+  /** Schema of what `run` returns. */
   data: z.ZodType
   run(input: z.output<Input>, context: Context): Promise<object | null>
 }
@@ -77,12 +78,12 @@ export function declareProcedure<Input extends z.ZodType>(
           'Batches (the parameter batch) are not taken: send a request for each procedure.',
         )
       const data = await run(parseInput(input, query.get('input')), context)
-      return chargeForListItems(okAnswer({ result: { data } }), countRows(data))
+      return chargeForListItems(okAnswer({ result: { data } }), countListElements(data))
     },
   })
 }
 
-/** @throws ApiError invalid_request */
+/** Parses the parameter `input` of a procedure. @throws ApiError invalid_request */
 function parseInput<Input extends z.ZodType>(schema: Input, text = ''): z.output<Input> {
   const parsed = schema.safeParse(
     text.length > MAX_INPUT_CHARS ? undefined : parseJsonOrUndefined(text),
@@ -105,7 +106,7 @@ function parseJsonOrUndefined(text: string): unknown {
 }
 
 /** Number of elements of the data if they are a list, else of the lists among their fields. */
-const countRows = (data: object | null): number =>
+const countListElements = (data: object | null): number =>
   [data, ...Object.values(data ?? {})]
     .filter(Array.isArray)
     .reduce((sum, list) => sum + list.length, 0)
@@ -130,8 +131,9 @@ export function trpcErrorAnswer(error: ApiError, path: string): Answer {
 }
 
 /**
- * Allows a page to read a message of tRPC whose request had credentials; other messages stay as they are. Browsers require that the message names the page's
- * origin (Fetch, 3.2.5). No cookie is read, so the page gets the same data as any client.
+ * Allows a page to read a message of tRPC whose request had credentials. Browsers require that the message names the
+ * page's origin (Fetch, 3.2.5). No cookie is read, so the page gets the same data as any client. A message of another
+ * path is returned unchanged.
  * @param url of the request, or its path
  * @param origin of the page; undefined for other clients
  */

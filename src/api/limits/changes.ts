@@ -7,7 +7,7 @@ import type { Network } from '../../registry/primitives/network.js'
  * An address may make as many changes a day as this many wallets may. The limit exists because wallets cost nothing,
  * and changes are stored for ever.
  */
-const WALLETS_OF_ADDRESS = 100
+const WALLETS_PER_ADDRESS = 100
 
 /** Limits of a wallet's changes on a network. */
 export interface ChangeLimits {
@@ -24,7 +24,7 @@ interface ChangeCaller {
   wallet: Buffer
   /** Community whose rules the change replaces; its owners share one limit. */
   community: string | null
-  /** Address of the client; null where the operator gave the client's key its own limits. */
+  /** IP address of the client. Null where the operator gave the client's API key a rate, and without a client. */
   address: string | null
 }
 
@@ -43,7 +43,7 @@ export function limitsOfChange(limits: ChangeLimits | null, caller: ChangeCaller
   ]
   const { community, address } = caller
   const wallet = toHex(caller.wallet)
-  const ofAddress = ratePerDay(WALLETS_OF_ADDRESS * limits.changesPerDay)
+  const ofAddress = ratePerDay(WALLETS_PER_ADDRESS * limits.changesPerDay)
   return [
     ...changesOf(wallet),
     limitOf(wallet, 'clusters-a-day', ratePerDay(limits.clustersPerDay), 'clusters'),

@@ -7,9 +7,9 @@ const fixedPrice = (units: number): RoutePrice => ({ text: String(units), of: ()
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/** This many list elements of a response, or credits that it sums up, cost one unit beside the request's price. */
+/** Number of list elements of a response, or of credits that it sums up, that cost one unit more. */
 export const ROWS_PER_UNIT = 75
-/** Number of further names of a transaction, listed in its status or only counted, that cost one unit more. */
+/** Number of names of a transaction after the first one, listed in its status or only counted, that cost one unit. */
 export const STATUS_NAMES_PER_UNIT = 30
 const EVENTS_PER_UNIT = 200
 const BYTES_PER_UNIT = 4_096
@@ -29,7 +29,7 @@ export const SIGN_IN_PRICE: RoutePrice = {
   text: `${SIGN_IN_COST} + ${SIGN_IN_NODE_COST} for each node asked about a smart wallet`,
   of: () => SIGN_IN_COST,
 }
-/** Price of a quote, of the status of a transaction that no record of ours has, and of balances on chains. */
+/** Price of a quote, of balances on chains, and of the status of a transaction that our tables do not have. */
 export const CHAIN_CALL_PRICE = fixedPrice(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixedPrice(2)
@@ -39,7 +39,10 @@ export const DIRECTORY_PRICE = fixedPrice(5)
 export const STREAM_PRICE = fixedPrice(4)
 /** Price of an ENS look-up, whose response is signed. */
 export const ENS_PRICE = fixedPrice(3)
-/** Price of an entry bundle of the feed's log (C2SP tlog-tiles): 256 entries are serialized for each request. */
+/**
+ * Price of a tile or an entry bundle of a log (C2SP tlog-tiles), and of an event's proof. A bundle has 256 entries,
+ * which are serialized for each request.
+ */
 export const LOG_BUNDLE_PRICE = fixedPrice(3)
 /** Price of a checkpoint that a witness signs: two signatures, and a lock. */
 export const WITNESS_SIGNATURE_PRICE = fixedPrice(6)
@@ -52,7 +55,7 @@ export const QUOTE_PER_NAME_PRICE: RoutePrice = {
 /** Minimum cost of a request, units, by the bytes of its body: as declared, and later as received. */
 export const requestBytesCost = (bytes: number): number => Math.max(1, bytes / BYTES_PER_UNIT)
 
-/** Price of a page of the feed. */
+/** Price of a page of the feed, by the requested maximum of events. */
 export const feedPagePrice = (limit: PageLimitBounds): RoutePrice => ({
   text: `1 + \`limit\`/${EVENTS_PER_UNIT}`,
   of: (query) => 1 + pageLimitOf(query, limit) / EVENTS_PER_UNIT,

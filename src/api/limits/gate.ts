@@ -39,7 +39,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
   })
 
   /**
-   * Meter of a request's address. The request's API key is not counted. @param prefix of the bucket's name, for a
+   * Meter of a request's address, whether or not the request has an API key. @param prefix of the bucket's name, for a
    * separate limit
    */
   const ofAddress = ({ address }: HttpExchange, prefix = ''): RequestMeter =>
@@ -48,8 +48,8 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
     ])
 
   /**
-   * Finds an API key. The previous result (undefined without one) is returned if the look-up fails or takes too long,
-   * or if the client's address has looked up too many keys.
+   * Finds an API key and its rate. The previous result (undefined without one) is returned if the look-up fails or
+   * takes too long, or if the client's address has looked up too many keys.
    */
   const findKey = async (id: string, hash: Buffer, client: HttpExchange) => {
     const known = keys.get(id)
@@ -77,7 +77,7 @@ export function createRateLimitGate(settings: LimitSettings | null, pool: pg.Poo
       if (!key?.isKnown) return ofAddress(client)
       const keyBucket = { kind: 'key', bucket: `key ${id}`, rate: key.rate ?? settings.key }
       if (key.rate) return new RequestMeter(buckets, [keyBucket], true)
-      // an address may make many keys, so all keys of an address share a second limit
+      // a client may create many keys, so all keys without a rate that it sends from one address share a second limit
       const bucket = `keys of ${client.address}`
       return new RequestMeter(buckets, [
         keyBucket,

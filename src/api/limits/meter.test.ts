@@ -5,8 +5,8 @@ import { createLocalBuckets, RequestMeter } from './meter.js'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** Clients with buckets of one process. */
-function fixture() {
+/** Creates the buckets of a process, and functions that charge clients of given names. */
+function createBuckets() {
   const buckets = createLocalBuckets()
   const meterOf = (...names: string[]) =>
     new RequestMeter(
@@ -30,7 +30,7 @@ function fixture() {
 
 describe('the buckets of a process', () => {
   it('refuse too many units, return the wait, and allow them afterwards', () => {
-    const { spend, meterOf } = fixture()
+    const { spend, meterOf } = createBuckets()
     expect(spend('a', 290)).toBeNull()
     const refused = spend('a', 60)
     expect(refused).toMatchObject({
@@ -48,14 +48,14 @@ describe('the buckets of a process', () => {
   })
 
   it('withdraw from every bucket of a client, or from none', () => {
-    const { meterOf } = fixture()
+    const { meterOf } = createBuckets()
     meterOf('a').spend(300)
     expect(() => meterOf('b', 'a').spend(1)).toThrow(/"address"/)
     expect(meterOf('b').rateLimitHeaders().at(-1)).toBe('"address";r=300;t=0')
   })
 
   it('accept units that were not spent', () => {
-    const { meterOf, spend } = fixture()
+    const { meterOf, spend } = createBuckets()
     expect(spend('a', 300)).toBeNull()
     meterOf('a').owe(-4)
     expect(spend('a', 5)).not.toBeNull()
@@ -63,7 +63,7 @@ describe('the buckets of a process', () => {
   })
 
   it('go into debt for what a client owes, and refuse until it is paid', () => {
-    const { meterOf, spend } = fixture()
+    const { meterOf, spend } = createBuckets()
     meterOf('a').owe(350)
     expect(spend('a', 1)?.headers).toMatchObject({ 'retry-after': '2' })
     vi.advanceTimersByTime(1_100)
@@ -71,7 +71,7 @@ describe('the buckets of a process', () => {
   })
 
   it('are limited in number, and the least recently used one is dropped', () => {
-    const { buckets, spend } = fixture()
+    const { buckets, spend } = createBuckets()
     for (let i = 0; i < 110_000; i++) {
       expect(spend(`address ${i}`, 1)).toBeNull()
       if (i % 50_000 === 0) spend('flood', 300)
@@ -81,7 +81,7 @@ describe('the buckets of a process', () => {
   })
 
   it('limit nothing without quotas', () => {
-    const { meterOf } = fixture()
+    const { meterOf } = createBuckets()
     meterOf().spend(1e9)
     expect(meterOf().rateLimitHeaders()).toEqual([])
   })

@@ -9,8 +9,8 @@ import { communityNameRecord } from './owners.js'
 
 /**
  * Describes the names that somebody holds. Names without a holder are left out.
- * @param community of names below a community, null for names of clusters
- * @param names without the community
+ * @param community community below which the names are; null for names of clusters
+ * @param names last parts of the names, without the community
  */
 export async function describeNames(
   context: Context,

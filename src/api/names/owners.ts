@@ -17,11 +17,10 @@ export const OWNED_NAMES_PAGE_SIZE = 1_000
 
 /**
  * Names of an address, oldest first, followed by the address's names below communities. A text that is no address has
- * none. The amount of a community name
- * is its price paid in ETH, else 0.
+ * no names.
  * @param page `after`: name of the last record of the previous page, undefined for the first page; `limit`: number of
  * names
- * @param viewer the caller's wallet, whose own names are returned even if the wallet is private
+ * @param viewer the caller's wallet. Its names are returned even if it is private
  * @returns `next`: the `after` of the next page, null at the end
  * @throws ApiError invalid_page for a name that nobody has
  */
@@ -83,7 +82,7 @@ async function findNamesAfter(
   return [...names, ...below.map((name) => communityNameRecord(context, name))]
 }
 
-/** A record of a name below a community. The amount is the price paid in ETH, else 0. */
+/** A record of a name below a community. The amount is 0 for a name that was not paid for in ETH. */
 export const communityNameRecord = (
   context: Context,
   { community, name, paid, atMs, by, clusterId }: OwnedCommunityName,

@@ -17,7 +17,7 @@ export interface QuoteRequest {
   /** Label of the chain to pay on. */
   network: string
   sender: string
-  /** Names with their raw amounts; undefined for the default amount. */
+  /** Names with their amounts as sent. An undefined amount means the default amount. */
   names: readonly { name: string; amount: unknown }[]
   /** Referrer: a cluster (v1) or an address (v0.1), not both. */
   referralClusterId?: string | undefined
@@ -26,8 +26,8 @@ export interface QuoteRequest {
   isTestnet: boolean
 }
 
-/** A quote with its referral: 32 bytes, the id of a cluster or an address; null without a referral. */
-export type WithReferral<Quote> = Quote & { referral: Buffer | null }
+/** A quote or its request, with the referral: 32 bytes, the id of a cluster or an address. Null without a referral. */
+export type WithReferral<T> = T & { referral: Buffer | null }
 
 /**
  * Transaction data for registering names from a chain.
@@ -95,7 +95,7 @@ function requireEnabledChain(
   { network: networkLabel, isTestnet }: QuoteRequest,
   wanted: ChainFamily,
 ): ChainPort {
-  // a label of both networks means the mainnet unless the request has testnet=true
+  // a label that both networks have, such as `solana`, means the mainnet unless the request has testnet=true
   const isSelected = ({ label, network, family }: ChainPort) =>
     family === wanted &&
     label === networkLabel &&

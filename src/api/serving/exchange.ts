@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../http/clientAddress.js'
 
-/** A request that is not fully answered yet. */
+/** A request with its response and its caller. */
 export interface HttpExchange extends Caller {
   req: IncomingMessage
   res: ServerResponse

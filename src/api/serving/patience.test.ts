@@ -7,37 +7,40 @@ import { UNLIMITED_METER } from '../limits/meter.js'
 import type { HttpExchange } from './exchange.js'
 import { CALLER_LEFT_ERROR, WaitingCaller } from './patience.js'
 
-const REQUESTS = 50_000
-/** Elements of eight bytes that each request holds. */
-const HELD = 100
+const REQUEST_COUNT = 50_000
+/** Number of elements of eight bytes that each request keeps in memory. */
+const ELEMENTS_PER_REQUEST = 100
 const MAX_GROWTH_MIB = 8
 
 /** Memory that only a full garbage collection frees, MiB. */
-const oldMib = (): number => {
+const oldSpaceMib = (): number => {
   const old = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')!
   return old.space_used_size / 2 ** 20
 }
 
-/** Makes callers, and lets go of them. @returns the largest growth of the memory meanwhile, MiB */
-function growthMib(): number {
-  const beforeMib = oldMib()
+/** Makes callers without keeping a reference. @returns the largest growth of the old space meanwhile, MiB */
+function measureGrowthMib(): number {
+  const beforeMib = oldSpaceMib()
   let mostMib = 0
-  for (let n = 0; n < REQUESTS; n++) {
-    const exchange = { address: '127.0.0.1', req: { headers: {}, held: new Array(HELD).fill(n) } }
+  for (let n = 0; n < REQUEST_COUNT; n++) {
+    const exchange = {
+      address: '127.0.0.1',
+      req: { headers: {}, held: new Array(ELEMENTS_PER_REQUEST).fill(n) },
+    }
     const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
     if (caller.address !== exchange.address) throw new Error('another address')
-    if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldMib() - beforeMib)
+    if (n % 1_000 === 0) mostMib = Math.max(mostMib, oldSpaceMib() - beforeMib)
   }
   return mostMib
 }
 
 it('keeps nothing of a request in memory that only a full garbage collection frees', () => {
-  // what earlier test files of this worker left in the young generation moves to the old one
-  growthMib()
-  expect(growthMib()).toBeLessThan(MAX_GROWTH_MIB)
+  // the first run moves objects of earlier test files from the young generation to the old space
+  measureGrowthMib()
+  expect(measureGrowthMib()).toBeLessThan(MAX_GROWTH_MIB)
 })
 
-const requestOf = () => ({
+const createRequest = () => ({
   headers: {},
   socket: Object.assign(new EventEmitter(), { destroyed: false }),
 })
@@ -67,7 +70,7 @@ it('notices a closed connection for each of its pipelined requests', async () =>
 
 it('runs everything that waits for the end of a response, and what comes later at once', () => {
   const res = Object.assign(new EventEmitter(), { closed: false })
-  const exchange = { address: '127.0.0.1', req: requestOf(), res }
+  const exchange = { address: '127.0.0.1', req: createRequest(), res }
   const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   const ran: number[] = []
   for (const i of [0, 1, 2]) caller.whenGone(() => ran.push(i))
@@ -80,7 +83,7 @@ it('runs everything that waits for the end of a response, and what comes later a
 
 it('gives no turn to work of a caller who has left', async () => {
   const res = Object.assign(new EventEmitter(), { closed: false })
-  const exchange = { address: '127.0.0.1', req: requestOf(), res }
+  const exchange = { address: '127.0.0.1', req: createRequest(), res }
   const caller = new WaitingCaller(exchange as unknown as HttpExchange, UNLIMITED_METER, () => {})
   await caller.turn()
   res.closed = true

@@ -67,8 +67,8 @@ export class WaitingCaller {
   }
 
   /**
-   * Extends the deadline and the socket's timeout for a long poll of `ms`. @returns signal that fires after `ms`, and
-   * when the caller disconnects
+   * Extends the deadline and the socket's timeout for a long poll of `ms`. @returns signal that fires `ms` after the
+   * request's start, and when the caller disconnects
    */
   allowLongPoll(ms: number): AbortSignal {
     this.#extendDeadline(ms)

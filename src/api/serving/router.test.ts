@@ -2,25 +2,25 @@ import { expect, it } from 'vitest'
 import { routes } from '../../../scripts/declaredRoutes.js'
 import { createRouter, normalizeUrl } from './router.js'
 
-const match = createRouter(routes)
-const PATHS = routes.flatMap((own) =>
+const matchRoute = createRouter(routes)
+const ROUTE_PATHS = routes.flatMap((own) =>
   [own.path, ...(own.aliases ?? [])].map((path) => ({ path, own })),
 )
 
-it.each(PATHS)(
+it.each(ROUTE_PATHS)(
   'finds $own.method $path by its path, before any other route that matches',
   ({ path, own }) => {
     const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => [name, 'held'])
     const url = path.replaceAll(/[:*]\w+/g, 'held')
-    const found = match({ method: own.method.toUpperCase(), url })
+    const found = matchRoute({ method: own.method.toUpperCase(), url })
     expect(found).toEqual({ route: own, params: Object.fromEntries(names) })
   },
 )
 
 it('decodes the parameters of a path', () => {
   const url = '/v1/names/address/a%2F%2Fb?x=c//d'
-  expect(match({ method: 'GET', url })?.params).toEqual({ address: 'a//b' })
-  expect(match({ method: 'GET', url: '/v1/names/address/%zz' })).toBeNull()
+  expect(matchRoute({ method: 'GET', url })?.params).toEqual({ address: 'a//b' })
+  expect(matchRoute({ method: 'GET', url: '/v1/names/address/%zz' })).toBeNull()
 })
 
 it.each([

@@ -116,7 +116,7 @@ class RouteExchange {
     if (!this.#isOpen) return
     this.#isOpen = false
     clearTimeout(this.#deadline)
-    // not counted as an error: anybody could raise the alarm for errors
+    // nothing is sent, logged or counted: otherwise anybody could raise the alarm for failed requests
     if (error === CALLER_LEFT_ERROR) return
 
     const isFound = message.status < 400 || message.status === 404
@@ -142,7 +142,7 @@ class RouteExchange {
     this.#fail(isBodyMissing ? bodyTooSlowError() : requestTimeoutError())
   }
 
-  /** Extends the deadline of the request. */
+  /** Sets the deadline of the request to `deadlineMs` plus `ms` from now. */
   #extend(ms: number): void {
     clearTimeout(this.#deadline)
     this.#deadline = setTimeout(() => this.#expire(), this.#shared.deadlineMs + ms)
@@ -154,7 +154,7 @@ class RouteExchange {
     const route = this.#route
     const { req } = this.#exchange
 
-    // meter and caller
+    // find the caller's rate limit
     const meter = await gate.ofClient(this.#exchange)
     this.#meter = meter
     const caller = new WaitingCaller(this.#exchange, meter, (ms) => this.#extend(ms))
@@ -183,7 +183,7 @@ class RouteExchange {
     if (route.isLookup) this.#asOf = asOfBlockHeader(fresh)
 
     // read and parse the body
-    if (route.isBulk) this.#takeJoin(caller, Math.min(limit, JOIN_GROWTH * announced))
+    if (route.isBulk) this.#reserveJoinMemory(caller, Math.min(limit, JOIN_GROWTH * announced))
     const bytes = route.body && (await readBodyBytes(req, announced))
     const paid = requestBytesCost(bytes?.length ?? 0)
     meter.owe(paid - charged)
@@ -218,7 +218,7 @@ class RouteExchange {
   }
 
   /** Reserves memory for the body of a join until the caller is gone. @throws ApiError rate_limited, unavailable */
-  #takeJoin(caller: WaitingCaller, bytes: number): void {
+  #reserveJoinMemory(caller: WaitingCaller, bytes: number): void {
     const full = () => rateLimitedError('joins', JOIN_RETRY_MS)
     const end = () => {
       if (this.#isOpen) this.#fail(full())
@@ -265,7 +265,7 @@ class RouteExchange {
       context,
     )
     const marked = this.#withRouteHeaders(answer, session === null)
-    // a response that may depend on a key must not be cached by others
+    // a response that may depend on a key gets no entity tag, because caches must not return it to other callers
     return route.method === 'get' && !route.auth ? withEntityTag(marked) : marked
   }
 

@@ -15,8 +15,8 @@ import type { Context } from '../http/context.js'
 import type { Trouble } from './trouble.js'
 
 /**
- * Asks chains for a transaction, and returns the answer of the first chain in order that has the transaction. The state
- * is `unknown` only if no chain has it.
+ * Asks chains for a transaction, and returns the answer of the first chain in order that has the transaction. If no
+ * chain has it, the state is `unknown`, and `chain` is the first chain that was asked.
  * @throws ChainUnavailableError where no chain has the transaction and one of the chains did not answer, and where no
  * chain is configured
  */
@@ -65,17 +65,17 @@ export interface TxDetails {
 export interface TxStatus extends StatusAnswer, TxDetails {
   /** Another transaction that used this transaction's nonce. The status is that transaction's. */
   replacedBy?: string
-  /** Block or slot of the transaction's own chain. */
+  /** Block or slot of the transaction `tx` on its chain. */
   block?: number
   /** Hub block of the transaction `hubTx`. */
   hubBlock?: number
   updatedAt?: string
   trouble?: Trouble
-  /** True if a chain has the transaction, and no record of ours. Not shown. */
+  /** True if a chain has the transaction, and our tables have no record of it. Not a field of responses. */
   isOfStranger?: true
 }
 
-/** True if a status comes from chains, because no record of ours has the transaction: reading it again calls them. */
+/** True if our tables have no record of the transaction, so that its status comes from calls of chains. */
 export const isFromChains = ({ status, isOfStranger }: TxStatus): boolean =>
   status === 'not_found' || isOfStranger === true
 

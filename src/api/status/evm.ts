@@ -33,7 +33,7 @@ import {
   statusOfPaidCommunityNames,
 } from './packets.js'
 
-/** Maximum length of a chain of replacements. A replacement may itself have been replaced. */
+/** Maximum number of replacements that are followed, because a replacement may itself have been replaced. */
 const MAX_REPLACEMENTS = 4
 
 /** Stands for the last confirmed block of a chain that has no confirmed block yet. */
@@ -63,16 +63,16 @@ async function statusOfTransaction(query: EvmTxStatusQuery): Promise<TxStatus> {
     findTrackedTx(pool, network, tx),
     findPaidCommunityNames(query),
   ])
-  // the status of messages to the hub has priority. Messages are read last, because a payment may be stored together
-  // with its message
+  // the status of messages to the hub has priority. Messages are read after the payments, because a payment may be
+  // stored together with its message
   const sent = await findSentPackets(query)
   if (sent) return statusOfPackets(sent, tracked)
   if (tail && !tracked?.verdict) return statusFromUnconfirmedLogs(query, tail, tracked)
   // a bid may have moved from the unconfirmed logs (tail) into the journal after the first look-up in the journal
   const lateEntry = await context.lookups[network].journalled(tx)
   if (lateEntry) return statusFromJournal(query, lateEntry)
-  // an invalid verdict is based on a sender and nonce that one lying node may have reported. Confirmed payments come
-  // from two nodes
+  // an invalid verdict is based on a sender and nonce that one lying node may have reported. Confirmed payments outrank
+  // it, because they come from two nodes
   const hasConfirmedPayment = paid?.paidNames.some(({ source }) => source.isConfirmed)
   if (tracked?.verdict && !hasConfirmedPayment) {
     const replaced = tracked.replacedBy ? { replacedBy: toHex(tracked.replacedBy) } : {}
@@ -177,6 +177,10 @@ async function statusFromChains(
   }
 }
 
+/**
+ * Hash of the transaction in a block up to `confirmed` that used the nonce of `tx`. Null where none is found, and where
+ * the sender or the nonce is unknown.
+ */
 async function findReplacement(
   chain: EvmChainPort,
   { tx, confirmed }: { tx: Buffer; confirmed: number },

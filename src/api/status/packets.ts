@@ -36,12 +36,11 @@ import {
 } from './decide.js'
 import { jobTrouble, type Trouble, undeliveredTrouble } from './trouble.js'
 
-/**
- * Blocks of a response: the block of the transaction itself, and the blocks of the hub's transactions that received its
- * messages, by hash.
- */
+/** Blocks that the response to a transaction's status shows. */
 interface TransactionBlocks {
+  /** Block or slot of the transaction on its chain. */
   block: number
+  /** Block of each transaction on the hub that received one of the messages, by that transaction's hash. */
   hubBlocks: ReadonlyMap<string, number>
 }
 
@@ -68,14 +67,12 @@ interface ListedPackets {
   more: number
 }
 
-/**
- * Messages with the time of their transaction. `trouble` is that of the first message whose delivery or refund has any,
- * else null.
- */
+/** Messages with the time and the blocks of their transaction. */
 export type SentPackets = ListedPackets & {
   sentMs: number
   /** Chain of the transaction and, of payments, the paid sum. */
   origin: TxDetails
+  /** Trouble of the first message whose delivery or refund has trouble, else null. */
   trouble: Trouble | null
 } & TransactionBlocks
 
@@ -134,7 +131,7 @@ function refusalOf(payment: PaymentWithProgress): SentPacket['refusal'] {
 
 /**
  * Messages to the hub that deliver a transaction's payments; null where the transaction has no payment.
- * @param confirmationsOf called once, for a transaction that is not confirmed yet
+ * @param confirmationsOf reads the confirmations, only of a transaction that is not confirmed yet
  */
 export async function findPaymentMessages(
   { context, tx }: TxStatusQuery,
@@ -144,7 +141,7 @@ export async function findPaymentMessages(
   const first = payments[0]
   if (!first) return null
   const { isConfirmed } = first
-  const confirmations = isConfirmed ? CONFIRMED_PLACEHOLDER : await confirmationsOf()
+  const confirmations = isConfirmed ? PLACEHOLDER_CONFIRMATIONS : await confirmationsOf()
   const { packets, more } = await withHubOutcomes(
     context,
     payments.map((payment) => ({
@@ -180,7 +177,7 @@ function paymentTrouble(payment: PaymentWithProgress, nowMs: number): Trouble | 
 }
 
 /** Placeholder: the status of a confirmed payment does not show confirmations. */
-const CONFIRMED_PLACEHOLDER: Confirmations = { have: 0, need: 0 }
+const PLACEHOLDER_CONFIRMATIONS: Confirmations = { have: 0, need: 0 }
 
 /** A message whose outcome on the hub has not been read yet. */
 type UndecidedPacket = Omit<SentPacket, 'hub'> &
@@ -189,9 +186,7 @@ type UndecidedPacket = Omit<SentPacket, 'hub'> &
     failure: string | null
   }
 
-/**
- * Reads the outcomes of messages, in a few statements for all of them, up to the number of names that a status lists.
- */
+/** Adds their outcomes on the hub to the first messages, until the names of these messages reach `MAX_STATUS_NAMES`. */
 async function withHubOutcomes(
   context: Context,
   sent: readonly UndecidedPacket[],

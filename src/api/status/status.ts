@@ -37,7 +37,8 @@ export interface LongPolls {
 
 /**
  * The status of a transaction as soon as it differs from a known status or is terminal, else the status after the wait.
- * If the limit of long polls is reached, the status is returned at once.
+ * If the limit of long polls is reached, the status is returned immediately.
+ * @param ms longest wait, counted from the start of the request; 0 for no wait
  * @param since the status that the caller knows; default: the status at the start
  * @returns also `chainReads`, the number of times the status came from chains
  * @throws ChainUnavailableError as readTxStatus

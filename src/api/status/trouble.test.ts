@@ -3,8 +3,8 @@ import type { UnfinishedJob } from '../../db/outbox/unfinishedJob.js'
 import { jobTrouble, undeliveredTrouble } from './trouble.js'
 
 const SINCE_MS = Date.UTC(2026, 10, 20, 8)
-const SINCE = '2026-11-20 08:00:00.000+00'
-const job = (changes: Partial<UnfinishedJob>): UnfinishedJob => ({
+const SINCE_TEXT = '2026-11-20 08:00:00.000+00'
+const createJob = (changes: Partial<UnfinishedJob>): UnfinishedJob => ({
   kind: 'execute',
   isParked: false,
   reason: 'reverted',
@@ -31,20 +31,20 @@ describe('the trouble of a job', () => {
       'The refund has not succeeded yet. The service tries again automatically. Gas costs more at present than the service pays. Do not pay again.',
     ],
   ])('%s', (_, changes, text) => {
-    expect(jobTrouble(job(changes))).toEqual({ text, since: SINCE })
+    expect(jobTrouble(createJob(changes))).toEqual({ text, since: SINCE_TEXT })
   })
 
   it.each(['insufficient_funds', 'daily_cap', 'signer_unreachable', 'rate_limited'])(
     'says nothing of what only the operator may know: %s',
     (reason) => {
-      expect(jobTrouble(job({ reason }))).toEqual(jobTrouble(job({})))
+      expect(jobTrouble(createJob({ reason }))).toEqual(jobTrouble(createJob({})))
     },
   )
 
   it('does not exist while nothing has failed, nor for a refund of dust', () => {
     expect(jobTrouble(null)).toBeNull()
-    expect(jobTrouble(job({ reason: null }))).toBeNull()
-    expect(jobTrouble(job({ kind: 'refuse', reason: 'below_refusal_cost' }))).toBeNull()
+    expect(jobTrouble(createJob({ reason: null }))).toBeNull()
+    expect(jobTrouble(createJob({ kind: 'refuse', reason: 'below_refusal_cost' }))).toBeNull()
   })
 })
 
@@ -52,6 +52,6 @@ it('a payment that nobody has begun to deliver is trouble after ten minutes', ()
   expect(undeliveredTrouble(SINCE_MS, SINCE_MS + 10 * MINUTE_MS - 1)).toBeNull()
   expect(undeliveredTrouble(SINCE_MS, SINCE_MS + 10 * MINUTE_MS)).toEqual({
     text: 'The service has not begun the delivery to the hub. Do not pay again.',
-    since: SINCE,
+    since: SINCE_TEXT,
   })
 })

@@ -19,10 +19,10 @@ const NOT_BEGUN_AFTER_MS = 10 * 60_000
 const REFUND_JOB_KINDS: ReadonlySet<JobKind> = new Set<JobKind>(['refund', 'refuse'])
 
 /**
- * Explanations for the reasons that a payer understands. Other reasons, such as the relayer's balance, are for the
- * operator only.
+ * Explanations of failures that a payer understands, by the reason of the job. Other reasons, such as the relayer's
+ * balance, are for the operator only.
  */
-const CAUSE_TEXT: Readonly<Record<string, string>> = {
+const REASON_TEXT: Readonly<Record<string, string>> = {
   [PARKED_ABOVE_DELIVERY_LIMIT]: 'The bid is above what the service may deliver in a day.',
   spend_cap: 'It costs more than the service pays for one transaction.',
   gas_price_above_cap: 'Gas costs more at present than the service pays.',
@@ -40,7 +40,7 @@ export function jobTrouble(job: UnfinishedJob | null): Trouble | null {
   const how = job.isParked
     ? `${what} has stopped, and waits for the operator of the service.`
     : `${what} has not succeeded yet. The service tries again automatically.`
-  const why = CAUSE_TEXT[job.reason]
+  const why = REASON_TEXT[job.reason]
   return troubleSince(why === undefined ? how : `${how} ${why}`, job.createdMs)
 }
 

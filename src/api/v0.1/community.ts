@@ -27,7 +27,7 @@ import { sharedTxStatusRouteFields, txStatusAnswer } from './register.js'
  * Wraps a handler: refuses the mainnet, and puts the error code first in responses with registration problems, as v0.1
  * does: `{ error, status, message }`.
  */
-const onTestnet =
+const onlyOnTestnet =
   <HandledRequest extends Pick<RouteRequest, 'isTestnet'>>(
     handle: RouteHandler<HandledRequest>,
   ): RouteHandler<HandledRequest> =>
@@ -68,7 +68,7 @@ const availabilityRoute = declareRoute.get(
     price: SEVERAL_STATEMENTS_PRICE,
     responses: okResponses('Its availability', { name: z.string(), isAvailable: z.boolean() }),
     errors: ['testnet_only', 'not_found', 'invalid_name', 'catching_up'],
-    handle: onTestnet<RouteRequest>(async ({ params }, context) => {
+    handle: onlyOnTestnet<RouteRequest>(async ({ params }, context) => {
       const member = requireNameBelowCommunity(params.clusterName!, params.walletName!)
       const { name, isAvailable } = await availabilityOfCommunityName(context, member)
       return okAnswer({ name, isAvailable })
@@ -104,7 +104,7 @@ const requirementsRoute = declareRoute.get('/v0.1/community/check/requirements/:
     'invalid_name',
     'unsupported_address',
   ],
-  handle: onTestnet<RouteRequest>(async ({ params, query }, context) => {
+  handle: onlyOnTestnet<RouteRequest>(async ({ params, query }, context) => {
     const clusterName = requireName(params.clusterName!)
     const walletAddress = query.get('walletAddress')
     if (walletAddress === undefined) {
@@ -175,7 +175,7 @@ const registerRoute = declareRoute.post('/v0.1/community/register', {
     ] as const),
     ...REGISTRATION_ERRORS,
   ],
-  handle: onTestnet(async ({ body, session }, context) => {
+  handle: onlyOnTestnet(async ({ body, session }, context) => {
     const chainId = body.chainId === undefined ? DEFAULT_CHAIN_ID : String(body.chainId)
     const network = chainId === DEFAULT_CHAIN_ID ? null : chainId
     if (!session) throw missingKeyError()
@@ -202,7 +202,7 @@ const statusRoute = declareRoute.get('/v0.1/community/tx/:tx', {
   ...sharedTxStatusRouteFields,
   summary: 'The status of a payment for a name below a community',
   errors: ['testnet_only'],
-  handle: onTestnet(txStatusAnswer),
+  handle: onlyOnTestnet(txStatusAnswer),
 })
 
 export const communityRoutes = [availabilityRoute, requirementsRoute, registerRoute, statusRoute]

@@ -25,9 +25,9 @@ import {
 } from '../v1/events.js'
 import { addressSchema, walletTypeSchema } from '../v1/schemas.js'
 
-const PAGE_LIMIT = { default: 1_000, max: 5_000 }
+const EVENTS_PAGE_LIMIT = { default: 1_000, max: 5_000 }
 
-/** The winning bid of each name that moved to another cluster, by the name. */
+/** Journal body of the winning bid of each name that moved to another cluster, by the name. */
 type WinningBids = Awaited<ReturnType<typeof findWinningBids>>
 
 /** Public events that v0.1 shows as an event of a given type. */
@@ -53,7 +53,8 @@ const EVENT_VIEWS: { readonly [Type in V01EventType]: EventView<EventShownAs<Typ
       name: z.string(),
       weiAmount: z.int().describe('Exact beyond 2^53'),
     }),
-    // the wallet that signed the bid, or the wallet that took the name along to another cluster
+    // a public actor signed the bid, or took the name along to another cluster. For a private actor, v0.1 shows the
+    // wallet of the winning bid
     walletOf: ({ name }, actor, bids) => actor ?? requireWinningBid(name, bids).wallet,
     dataOf(event, bids) {
       const { amountWei } = 'amountWei' in event ? event : requireWinningBid(event.name, bids)
@@ -128,14 +129,14 @@ const eventsRoute = declareRoute.get('/v0.1/events', {
   interfaceNotes:
     '`removeWallet`, whose `data` is null. `addressType` may be a type of another chain. A name that moved is a further `register` with the new `clusterId` and the amount of its winning bid. `nextPage` is absent on the last page; `resume` continues after any.',
   description: 'The same feed as /v1/events. Page tokens are valid in both.',
-  query: eventPageQuery(PAGE_LIMIT, 'Seconds'),
-  price: feedPagePrice(PAGE_LIMIT),
+  query: eventPageQuery(EVENTS_PAGE_LIMIT, 'Seconds'),
+  price: feedPagePrice(EVENTS_PAGE_LIMIT),
   responses: okResponses('A page', eventPageSchema(EventSchema)),
   errors: ['invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const since = sinceTimestampOf(request.query)
     const page = await feedPage(context, {
-      ...eventPageRequest(request, PAGE_LIMIT),
+      ...eventPageRequest(request, EVENTS_PAGE_LIMIT),
       sinceMs: since === undefined ? undefined : Math.min(since * 1_000, Number.MAX_SAFE_INTEGER),
       shows: ({ type }) => EVENTS[type].v01 !== null,
     })

@@ -32,33 +32,32 @@ import { addressSchema, nameSchema, walletNameSchema, walletTypeSchema } from '.
 import { ADD_WALLET_ERRORS } from '../v1/wallets.js'
 
 /** Maximum number of wallets per response. It is higher than the 1,000 wallets of the largest cluster. */
-const MAX_WALLETS = 10_000
+const MAX_WALLETS_PER_RESPONSE = 10_000
 
 async function metadataOfName(context: Context, siteUrl: string, input: string) {
   return (await metadataOfNames(context, siteUrl, [input]))[0] ?? null
 }
 
 /**
- * Metadata of the cluster of each name; null for a name that nobody holds. @throws ApiError too_many for more than
- * `MAX_WALLETS` wallets in all
+ * Metadata of the cluster of each name; null for a name that nobody holds, and for a text that is no name. @throws
+ * ApiError too_many for more than `MAX_WALLETS_PER_RESPONSE` wallets of all names together
  */
 async function metadataOfNames(context: Context, siteUrl: string, inputs: readonly string[]) {
   const names = inputs.map(parseClusterName)
-  // repeated names are queried once
   const distinctNames = [...new Set(names)].filter((name): name is string => name !== null)
   const walletLists = await findPublicWallets(
     context.pool,
     context.network,
     distinctNames,
-    MAX_WALLETS,
+    MAX_WALLETS_PER_RESPONSE,
   )
   const byName = new Map(distinctNames.map((name, i) => [name, walletLists?.[i] ?? null]))
   const walletsOf = (name: string | null) => (name === null ? null : (byName.get(name) ?? null))
   const count = names.reduce((sum, name) => sum + (walletsOf(name)?.length ?? 0), 0)
-  if (!walletLists || count > MAX_WALLETS)
+  if (!walletLists || count > MAX_WALLETS_PER_RESPONSE)
     throw new ApiError(
       'too_many',
-      `These clusters have more than ${MAX_WALLETS} wallets: ask for fewer at once.`,
+      `These clusters have more than ${MAX_WALLETS_PER_RESPONSE} wallets: ask for fewer at once.`,
     )
   const shown: (Awaited<ReturnType<typeof metadataJson>> | null)[] = []
   for (const name of names)
@@ -101,7 +100,7 @@ const WalletSchema = namedObjectSchema('WalletV01', {
   isVerified: z.boolean(),
 })
 
-const RESOLUTION_TEXT =
+const NAME_RESOLUTION_TEXT =
   'A cluster name alone resolves to the wallet named `main`, else to the oldest verified one; the answer names that wallet.'
 const walletResponses = okResponses(
   'The wallet, null where the name resolves to none',
@@ -126,7 +125,7 @@ const addressOfClusterRoute = declareRoute.get('/v0.1/address/:name', {
   cacheSource: 'journal',
   successor: '/v1/names',
   summary: 'The address of a cluster name',
-  description: RESOLUTION_TEXT,
+  description: NAME_RESOLUTION_TEXT,
   params: z.object({ name: nameSchema }),
   responses: walletResponses,
   handle: ({ params }, context) => walletAnswer(context, parseFullName(params.name!)),
@@ -171,7 +170,7 @@ const addressesOfNamesRoute = declareRoute.post('/v0.1/address/names', {
 
 const fullNameSchema = z.string().openapi({ example: 'foobar/main' })
 
-/** Full name of an address (`foobar/main`); null where the address's cluster has no name. */
+/** Full name of an address (`foobar/main`). Null for an address without a cluster, and if its cluster has no name. */
 const fullNameOf = ({ hit }: NameOfAddress): string | null =>
   hit?.clusterName ? `${hit.clusterName}/${hit.walletName}` : null
 

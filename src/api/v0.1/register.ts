@@ -28,6 +28,7 @@ const AvailabilitySchema = namedObjectSchema('AvailabilityV01', {
 /**
  * Response with the availability of names. A text that is not a name is not available. On a network that is not
  * deployed no name is available.
+ * @param isOne the response is an object for the only input, instead of a list
  */
 async function checkAnswer(
   context: Context,

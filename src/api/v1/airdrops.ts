@@ -36,7 +36,7 @@ const NO_TRANSACTION_REASONS = [
   'private_wallet',
   /** A wallet that is no EVM account is paid through a verified EVM wallet, and the cluster has none. */
   'no_evm_wallet',
-  /** The operator has no key to sign the permission that a wallet other than an EVM account needs. */
+  /** A wallet other than an EVM account needs a permission, and the operator has set no key that signs permissions. */
   'no_operator',
   /** The distributor's chain is not configured. */
   'chain_not_served',
@@ -52,11 +52,11 @@ interface ClaimsRequest {
 }
 
 /**
- * Longest lifetime of a claim permission, seconds. Its deadline is rounded down to `PERMISSION_GRAIN_S`, so that
+ * Longest lifetime of a claim permission, seconds. Its deadline is rounded down to `PERMISSION_ROUNDING_S`, so that
  * requests within ten minutes share a signature.
  */
 const PERMISSION_LIFETIME_S = 3_600
-const PERMISSION_GRAIN_S = 600
+const PERMISSION_ROUNDING_S = 600
 
 /** Verified wallet of the caller's cluster, with its allocation. */
 type ClaimingWallet = WalletWithAllocation & Pick<Wallet, 'type' | 'text'>
@@ -92,7 +92,7 @@ function createClaimTransactionBuilder(
   if (state === 'ended' || nowS >= endsAtS) return createRefusingBuilder('ended')
   const deadlineS = Math.min(
     endsAtS - 1,
-    nowS - (nowS % PERMISSION_GRAIN_S) + PERMISSION_LIFETIME_S,
+    nowS - (nowS % PERMISSION_ROUNDING_S) + PERMISSION_LIFETIME_S,
   )
   const port = evmChainsOfNetwork(context).find((chain) => chain.label === label)
   if (!port) return createRefusingBuilder('chain_not_served')
@@ -130,7 +130,7 @@ const createRefusingBuilder =
   async () => ({ reason })
 
 /**
- * EVM wallet that receives the tokens of the cluster's other accounts: the caller's wallet if it is an EVM account,
+ * EVM wallet that receives the tokens of the cluster's non-EVM accounts: the caller's wallet if it is an EVM account,
  * else the cluster's oldest public EVM wallet, else its oldest private one. The transaction shows the receiver beside
  * the other account, so a private receiver needs `link`.
  */
@@ -147,7 +147,7 @@ function chooseReceiver(
 }
 
 /** Maximum number of attempts to read the claims, because the operator may replace an airdrop between two reads. */
-const MAX_ATTEMPTS = 3
+const MAX_CLAIM_READ_ATTEMPTS = 3
 
 /**
  * Allocations of a community's airdrop to the wallets verified in the caller's cluster (bundle), private wallets
@@ -165,7 +165,7 @@ async function airdropClaims(context: Context, request: ClaimsRequest, input: st
     } catch (error) {
       // the stored pages of an airdrop's Merkle tree disappear when the operator replaces or removes the airdrop
       // between two reads
-      if (!(error instanceof RangeError) || tries === MAX_ATTEMPTS) throw error
+      if (!(error instanceof RangeError) || tries === MAX_CLAIM_READ_ATTEMPTS) throw error
     }
   }
 }
@@ -200,8 +200,8 @@ async function claimsJson(
   const { token, distributor, endsAtS } = airdrop
   return {
     community: airdrop.community,
-    total: sumOf(eligible.map(({ allocation }) => allocation)),
-    totalUnclaimed: sumOf(
+    total: sumOfAmounts(eligible.map(({ allocation }) => allocation)),
+    totalUnclaimed: sumOfAmounts(
       eligible.flatMap(({ allocation }) => (allocation.claim?.isConfirmed ? [] : [allocation])),
     ),
     addresses: wallets.map(({ text }) => text),
@@ -213,7 +213,7 @@ async function claimsJson(
   }
 }
 
-const sumOf = (allocations: readonly AllocationWithClaim[]): string =>
+const sumOfAmounts = (allocations: readonly AllocationWithClaim[]): string =>
   allocations.reduce((sum, { amount }) => sum + amount, 0n).toString()
 
 const claimedFields = ({ tx, isConfirmed }: NonNullable<AllocationWithClaim['claim']>) =>
@@ -225,7 +225,7 @@ interface EligibleWallet {
   merkleRoot: Hex
   wallet: ClaimingWallet
   allocation: AllocationWithClaim
-  /** Hashes from leaf to root, hex without 0x. */
+  /** Merkle proof of the allocation: sibling hashes on the way from the leaf to the root, hex without 0x. */
   proof: readonly string[]
 }
 

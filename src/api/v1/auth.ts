@@ -134,7 +134,7 @@ const tokenRoute = declareRoute.post('/v1/auth/token', {
     okAnswer({ token: await exchangeProofForKey(context, body) }, NO_STORE),
 })
 
-/** Routes that tell whether a key is valid: the same for both versions of the interface, with different paths. */
+/** Routes that report whether a key is valid. v1 and v0.1 have the same routes under different paths. */
 export const createKeyValidationRoutes = (path: string, version: Pick<Route, 'successor'> = {}) =>
   GET_AND_POST.map((method) =>
     declareRoute[method](path, {

@@ -40,8 +40,8 @@ async function invitationsOf({ pool, network }: Context, input: string) {
 }
 
 /**
- * JSON with the first names of the caller's own address; null for another address. Other callers read the names of a
- * public wallet by the routes of names.
+ * JSON with the first names of the caller's own address, which may be private. Null for another address: the routes of
+ * names list the names of public wallets.
  */
 async function namesOfCaller(context: Context, address: string, viewer: Viewer) {
   if (!viewer || !parseWalletOrNull(address)?.bytes.equals(viewer.wallet)) return null
@@ -50,7 +50,10 @@ async function namesOfCaller(context: Context, address: string, viewer: Viewer) 
   return { names: records.map(({ name }) => name), ...(next !== null && { moreNames: true }) }
 }
 
-/** Id of the cluster of an address; null where the address is in no cluster that the viewer may see. */
+/**
+ * Id of the cluster in which an address is verified, else null. A private verification is shown only to the address
+ * itself.
+ */
 async function clusterIdOfAddress(
   context: Context,
   input: string,

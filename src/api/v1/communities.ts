@@ -39,11 +39,11 @@ import { addressSchema, nameSchema, pageQuerySchema, walletNameSchema } from './
 
 const CommunitySchema = communityRulesFieldsSchema.extend({ name: z.string() }).openapi('Community')
 
-const RULES_BOUND = 'rule: 20, 20, and 1,000 of all requirements together'
-const RULES_BOUNDS = {
-  'prices[]': RULES_BOUND,
-  'requirements[]': RULES_BOUND,
-  'requirements[].addresses[]': RULES_BOUND,
+const RULES_BOUND_REASON = 'rule: 20, 20, and 1,000 of all requirements together'
+const RULES_LIST_BOUNDS = {
+  'prices[]': RULES_BOUND_REASON,
+  'requirements[]': RULES_BOUND_REASON,
+  'requirements[].addresses[]': RULES_BOUND_REASON,
 }
 
 const communityRoute = declareRoute.get('/v1/communities/:name', {
@@ -52,7 +52,7 @@ const communityRoute = declareRoute.get('/v1/communities/:name', {
     params: ({ community }) => ({ name: community }),
   },
   example: { params: { name: COMMUNITY_WITH_PRICE } },
-  listBounds: RULES_BOUNDS,
+  listBounds: RULES_LIST_BOUNDS,
   summary: 'The rules of a community',
   params: z.object({ name: nameSchema }),
   responses: okResponses('Its rules', CommunitySchema),
@@ -77,13 +77,13 @@ const communityRulesRoute = declareRoute.put('/v1/communities/:name', {
       ],
     },
   },
-  listBounds: RULES_BOUNDS,
+  listBounds: RULES_LIST_BOUNDS,
   summary: 'Make a name of the cluster of this wallet a community, or change its rules',
   description:
     'The request replaces all rules, and omitted fields are empty. The rules and their history are public. Prices and `ownersOnly` exclude each other. A price stays valid for payments until 30 minutes after its change.',
   auth: 'required',
   params: z.object({ name: nameSchema }),
-  // the registry's schema was created before `extendZodWithOpenApi`; only its clone has `openapi`
+  // the clone has `openapi`, and the registry's schema does not: it was created before `extendZodWithOpenApi` ran
   body: communityRulesInputCodec.clone().openapi('CommunityRules'),
   responses: okResponses('The rules as they stand now', CommunitySchema),
   errors: ['invalid_name', 'not_found', 'forbidden', 'catching_up'],

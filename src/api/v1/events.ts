@@ -18,10 +18,10 @@ import { okResponses, z } from '../http/schema.js'
 import { chargeForListItems, feedPagePrice, STREAM_PRICE } from '../limits/costs.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
-const PAGE_LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
-const ORDERS = ['oldest', 'newest'] as const
+const EVENTS_PAGE_LIMIT: PageLimitBounds = { default: 500, max: 1_000 }
+const EVENT_ORDERS = ['oldest', 'newest'] as const
 
-const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
+const EVENT_FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
   cluster: clusterIdSchema,
   clusterOrNull: clusterIdSchema.nullable(),
   name: z.string(),
@@ -31,9 +31,9 @@ const FIELD_SCHEMAS: Readonly<Record<EventFieldKind, z.ZodType>> = {
 }
 
 /** Schema of an event type's `data`. */
-function dataSchema(fields: EventFields, description: string): z.ZodType {
+function eventDataSchema(fields: EventFields, description: string): z.ZodType {
   const shown = Object.values(fields).flatMap(({ kind, v1, ...texts }) =>
-    v1 === null ? [] : [[v1, FIELD_SCHEMAS[kind].openapi(texts)]],
+    v1 === null ? [] : [[v1, EVENT_FIELD_SCHEMAS[kind].openapi(texts)]],
   )
   return z.object(Object.fromEntries(shown)).openapi({ description })
 }
@@ -48,7 +48,7 @@ const eventSchemas = Object.entries(EVENTS).map(([type, { fields, published }]) 
     from: addressSchema.describe(
       'The wallet that caused the event; the zero address where the wallet is not public',
     ),
-    data: dataSchema(fields, published),
+    data: eventDataSchema(fields, published),
     isTestnet: z.boolean().describe('The event is of the testnet'),
     timestamp: z.int().describe('Milliseconds; never decreases'),
   }),
@@ -65,7 +65,7 @@ const eventsRoute = declareRoute.get('/v1/events', {
     'Further event types ([events.md](events.md)), and `data.cluster_id` of `REGISTER_NAME`. `resume` continues after the page. `nextPage` is absent on the last page.',
   description:
     'Within one generation, events never change, move or disappear. Pages concatenate exactly in both orders while events are being added.',
-  query: eventPageQuery(PAGE_LIMIT, 'Milliseconds').extend({
+  query: eventPageQuery(EVENTS_PAGE_LIMIT, 'Milliseconds').extend({
     nextPage: z
       .string()
       .optional()
@@ -74,13 +74,13 @@ const eventsRoute = declareRoute.get('/v1/events', {
       ),
     from: actorSchema,
   }),
-  price: feedPagePrice(PAGE_LIMIT),
+  price: feedPagePrice(EVENTS_PAGE_LIMIT),
   cacheSource: 'journal',
   responses: okResponses('A page', eventPageSchema(EventSchema)),
   errors: ['unsupported_address', 'invalid_page', 'feed_restarted'],
   async handle(request, context) {
     const page = await feedPage(context, {
-      ...eventPageRequest(request, PAGE_LIMIT),
+      ...eventPageRequest(request, EVENTS_PAGE_LIMIT),
       from: requestedActor(request.query),
       sinceMs: sinceTimestampOf(request.query),
     })
@@ -105,7 +105,7 @@ export function eventPageAnswer(
 
 /** Query parameters of a feed page in v0.1 and v1. @param unit the unit of `fromTimestamp` */
 export function eventPageQuery(limit: PageLimitBounds, unit: string) {
-  const order = z.enum(ORDERS).optional()
+  const order = z.enum(EVENT_ORDERS).optional()
   return z.object({
     nextPage: z
       .string()
@@ -150,9 +150,9 @@ export const sinceTimestampOf = (query: RequestQuery): number | undefined =>
  * Requested order of events; undefined where the query has none.
  * @throws ApiError invalid_request where `orderBy` and `sortBy` contradict each other
  */
-function requestedOrder(query: RequestQuery): (typeof ORDERS)[number] | undefined {
-  const orderBy = enumParameter(query, 'orderBy', ORDERS)
-  const sortBy = enumParameter(query, 'sortBy', ORDERS)
+function requestedOrder(query: RequestQuery): (typeof EVENT_ORDERS)[number] | undefined {
+  const orderBy = enumParameter(query, 'orderBy', EVENT_ORDERS)
+  const sortBy = enumParameter(query, 'sortBy', EVENT_ORDERS)
   if (orderBy && sortBy && orderBy !== sortBy)
     throw new ApiError(
       'invalid_request',

@@ -98,8 +98,8 @@ const KEY_SHARE_PATTERN = new RegExp(`^0x[0-9a-fA-F]{${KEY_SHARE_BYTES * 2}}$`)
 
 /**
  * Recovers the key of a generated wallet, for the wallet that requested the generation and for wallets verified in the
- * cluster. A signature works once, so it is useless to anybody who reads it later. For the requesting wallet every
- * attempt uses up the signature, for other wallets only a successful attempt.
+ * cluster. A signature works once, so it is useless to anybody who reads it later. Every attempt of the wallet that
+ * requested the generation uses up its signature. An attempt of another wallet does so only if it succeeds.
  * @throws ApiError unauthorized, unsupported_address, not_found; invalid_request where the share doesn't fit
  */
 async function recoverWallet(
@@ -147,7 +147,7 @@ function requireShareKeys([first, ...earlier]: readonly Uint8Array[]): ShareEncr
 
 const keyShareSchema = z.string().describe('33 bytes in 0x hex')
 
-/** Keys of wallet shares, the current key first. */
+/** Keys that encrypt wallet shares, the current key first. Empty where no wallets are generated. */
 type ShareKeys = readonly Uint8Array[]
 
 const createGenerateRoute = (keys: ShareKeys) =>

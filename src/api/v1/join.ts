@@ -31,7 +31,7 @@ import { addressSchema, walletNameSchema, walletTypeSchema } from './schemas.js'
 const ADDRESSES_PER_STATEMENT = 1_000
 /** Time limit for sending a response, ms. Addresses stay in memory while the client reads slowly. */
 const SENDING_TIMEOUT_MS = 120_000
-const TYPES_PATTERN = new RegExp(
+const WALLET_KINDS_PATTERN = new RegExp(
   `^(${WALLET_KIND_NAMES.join('|')})(,(${WALLET_KIND_NAMES.join('|')}))*$`,
 )
 const JSON_LINES_TYPE = 'application/x-ndjson'
@@ -65,7 +65,7 @@ const joinRoute = declareRoute.post('/v1/wallets', {
   query: z.object({
     types: z
       .string()
-      .regex(TYPES_PATTERN)
+      .regex(WALLET_KINDS_PATTERN)
       .optional()
       .openapi({
         description: 'Kinds of the wallets, joined by commas; default: all',
@@ -93,7 +93,7 @@ const joinRoute = declareRoute.post('/v1/wallets', {
 function requestedAddressPattern(query: RequestQuery): string | null {
   const text = query.get('types')
   if (text === undefined) return null
-  if (TYPES_PATTERN.test(text))
+  if (WALLET_KINDS_PATTERN.test(text))
     return [...new Set(text.split(',') as WalletKindName[])].map(storedAddressPatternOf).join('|')
   throw new ApiError(
     'invalid_request',
@@ -110,7 +110,7 @@ async function* linesOf(context: Context, inputs: readonly string[], pattern: st
   for (let at = 0; at < inputs.length; at += ADDRESSES_PER_STATEMENT) {
     const batch = inputs.slice(at, at + ADDRESSES_PER_STATEMENT)
     try {
-      // an empty line becomes an empty address, which no cluster has
+      // a text that is no address becomes an empty address, which no cluster has
       const addresses = await mapWithoutBlocking(
         turn,
         batch,

@@ -22,17 +22,17 @@ import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { spendSharedUnits } from '../limits/shared.js'
 
-const MAX_NAME_CHARS = 64
+const MAX_KEY_NAME_CHARS = 64
 const PRINTABLE_PATTERN = /^[^\p{C}]+$/u
 
 const keyNameSchema = z
   .string()
   .trim()
   .min(1)
-  .max(MAX_NAME_CHARS)
+  .max(MAX_KEY_NAME_CHARS)
   .regex(PRINTABLE_PATTERN)
   .openapi({
-    description: `What the wallet calls it, 1 to ${MAX_NAME_CHARS} characters`,
+    description: `What the wallet calls it, 1 to ${MAX_KEY_NAME_CHARS} characters`,
     example: 'my site',
     // JSON Schema has no flags of regular expressions. Without `pattern` the generator would append the flags to the
     // pattern
@@ -120,7 +120,7 @@ const renameApiKeyRoute = declareRoute.patch('/v1/keys/:id', {
   responses: okResponses('The key', ApiKeySchema),
   errors: ['not_found'],
   async handle({ params, body, session }, context) {
-    const key = await requireKey(context, session, params)
+    const key = await requireApiKey(context, session, params)
     await writeForSession(context, session, (db) => renameApiKey(db, key.keyHash, body.name))
     return okAnswer(apiKeyJson({ ...key, name: body.name }), NO_STORE)
   },
@@ -138,14 +138,18 @@ const revokeApiKeyRoute = declareRoute.delete('/v1/keys/:id', {
   responses: okResponses('It is revoked', { success: z.literal(true) }),
   errors: ['not_found'],
   async handle({ params, session }, context) {
-    const { keyHash } = await requireKey(context, session, params)
+    const { keyHash } = await requireApiKey(context, session, params)
     await writeForSession(context, session, (db) => removeApiKey(db, keyHash))
     return okAnswer({ success: true })
   },
 })
 
-/** The caller's API key of an id. @throws ApiError not_found */
-async function requireKey({ pool }: Context, { wallet }: Session, { id }: RouteRequest['params']) {
+/** The caller's API key with the id in the path. @throws ApiError not_found */
+async function requireApiKey(
+  { pool }: Context,
+  { wallet }: Session,
+  { id }: RouteRequest['params'],
+) {
   const key = (await listApiKeys(pool, wallet)).find(({ keyHash }) => apiKeyId(keyHash) === id)
   if (!key) throw new ApiError('not_found', 'This wallet has no API key of that id.')
   return key

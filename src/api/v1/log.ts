@@ -29,7 +29,7 @@ import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { LOG_BUNDLE_PRICE } from '../limits/costs.js'
 
-/** Cache headers of tiles and entry bundles. They never change, so caches store them for a year (RFC 9111). */
+/** Cache headers of tiles and entry bundles, which never change. Caches store them for a year (RFC 9111). */
 const IMMUTABLE_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 /** Cache headers of a checkpoint, which is cached for a second. */
 const CHECKPOINT_HEADERS = { 'cache-control': 'public, max-age=1' }
@@ -44,7 +44,7 @@ const generationSchema = z
   .regex(GENERATION_PATTERN)
   .openapi({ description: 'Generation of the feed, as in event ids', example: '1' })
 
-const logParams = { network: networkSchema, generation: generationSchema }
+const logParamSchemas = { network: networkSchema, generation: generationSchema }
 
 /** The network of a path parameter. @throws ApiError not_found */
 function requireNetwork(text: string | undefined): Network {
@@ -119,7 +119,7 @@ function createLogRoutes(kind: '' | '/evidence') {
     costliestSample: {},
     summary: `The newest signed checkpoint of one generation’s ${logText}`,
     description: 'For an ended generation, its last checkpoint.',
-    params: z.object(logParams),
+    params: z.object(logParamSchemas),
     example: { params: { network: 'mainnet', generation: '1' } },
     responses: CHECKPOINT_RESPONSES,
     errors: ['not_found'],
@@ -146,7 +146,7 @@ function createLogRoutes(kind: '' | '/evidence') {
     description:
       'C2SP tlog-tiles: `tile/<level>/<index>` and `tile/entries/<index>`, with `.p/<width>` for partial ones. Neither ever changes.',
     params: z.object({
-      ...logParams,
+      ...logParamSchemas,
       tile: z.string().openapi({ description: 'Path of the tile', example: 'tile/0/000.p/1' }),
     }),
     example: { params: { network: 'mainnet', generation: '1', tile: 'tile/0/000.p/1' } },

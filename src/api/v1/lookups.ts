@@ -53,7 +53,7 @@ export async function namesOfAddresses(
   )
 }
 
-/** Look-up of a valid address, for the JSON. `hit` is null where the address has no name. */
+/** Record of a valid address. `hit` is null where the address has no name. */
 const recordOfAddress = ({ text, type }: Wallet, hit: AddressLookupResult | null) => ({
   address: text,
   type,

@@ -91,7 +91,7 @@ function chainProgressJson(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // the lag is measured by the clock of the process that stored the state, so that two clocks are never compared
+  // the lag at the time when the state was stored. Below, the age of the state is added to it
   const ms = indexingLagMs(state, nowMs - ageMs)
   const confirmMs = usualConfirmationDelayMs(state)
   return {

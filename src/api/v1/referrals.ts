@@ -6,7 +6,7 @@ import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { addressSchema, clusterIdSchema } from './schemas.js'
 
-const sharedRouteFields = {
+const sharedReferralRouteFields = {
   costliestSample: {},
   description:
     'Winning bids of all chains whose logs name the referral. Summed again once a minute. Nothing is paid out for them.',
@@ -23,7 +23,7 @@ const referralsAnswer = ({ bids, amountWei }: ReferredBids): Answer =>
   okAnswer({ count: bids, totalWeiAmount: String(amountWei) })
 
 const referralsOfClusterRoute = declareRoute.get('/v1/names/referrals/cluster/:id', {
-  ...sharedRouteFields,
+  ...sharedReferralRouteFields,
   summary: 'Winning bids that a cluster referred',
   params: z.object({ id: clusterIdSchema }),
   handle: async ({ params }, { pool, network }) =>
@@ -31,7 +31,7 @@ const referralsOfClusterRoute = declareRoute.get('/v1/names/referrals/cluster/:i
 })
 
 const referralsOfAddressRoute = declareRoute.get('/v1/names/referrals/address/:address', {
-  ...sharedRouteFields,
+  ...sharedReferralRouteFields,
   summary: 'Winning bids that an address referred',
   params: z.object({ address: addressSchema }),
   errors: ['unsupported_address'],

@@ -26,7 +26,7 @@ import { CHAIN_CALL_PRICE, ROWS_PER_UNIT } from '../limits/costs.js'
 import type { WaitingCaller } from '../serving/patience.js'
 import { addressSchema, walletTypeSchema } from './schemas.js'
 
-/** Time limit for the answer of one chain, ms: well below the deadline of a request. */
+/** Time limit for the answer of one chain, ms. It is much shorter than the deadline of a request. */
 const CHAIN_WAIT_MS = 5_000
 
 /** Money that is owed to an address now, or from `fromMs` on unless the payment is decided before that time. */
@@ -54,8 +54,8 @@ export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
 /**
  * Money owed to an address on all chains of a network, each amount with the transaction that collects it. A chain that
  * does not answer does not delay the other chains. Before the chains are asked, the caller is charged for the credits
- * that were added up, and one unit for each call: for each token at each payments contract of its chain, and, without a
- * given receiver, for each credit from another chain, since the payee may be a contract there.
+ * that were added up, and one unit for each call. Each token takes a call of each payments contract of its chain.
+ * Without a given receiver, each credit from another chain takes a call, since the payee may be a contract there.
  * @param to receiver on EVM chains; default: the address itself
  * @throws ApiError unsupported_address
  */
@@ -117,7 +117,7 @@ interface Payer {
   to: string | null
 }
 
-interface ChainAnswer {
+interface RefundsOfChain {
   refunds: readonly Refund[]
   unavailable: readonly string[]
 }
@@ -126,7 +126,7 @@ async function creditRefund(
   { chains, network }: RefundContext,
   { eid, amountWei }: Credit,
   { payer, to }: Payer,
-): Promise<ChainAnswer> {
+): Promise<RefundsOfChain> {
   const isOf = ({ role, refunds }: RefundContext['chains'][number]) =>
     eid === 0 ? role === 'hub' : refunds.eid === eid
   const port = chains.find((chain) => chain.network === network && isOf(chain))
@@ -173,7 +173,7 @@ async function paymentRefunds(
   context: RefundContext,
   question: OwedMoneyQuestion,
   { payer, to }: Payer,
-): Promise<ChainAnswer> {
+): Promise<RefundsOfChain> {
   const { chain, label } = question
   const port = context.chains.find((one) => one.network === context.network && one.chain === chain)
   const answer =

@@ -138,7 +138,7 @@ export const TX_STATUSES = [
   'finalized',
 ] as const satisfies readonly RegistrationStatus[]
 
-const REASONS_TEXT = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
+const INVALID_REASONS_TEXT = [...Object.keys(INVALID_REASONS), ...Object.keys(PAYMENT_REFUSALS)]
   .map((reason) => `\`${reason}\``)
   .join(', ')
 
@@ -163,7 +163,7 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
     .string()
     .optional()
     .describe(
-      `Of \`invalid\`: ${REASONS_TEXT}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
+      `Of \`invalid\`: ${INVALID_REASONS_TEXT}. \`name_taken\` for a lost bid: \`names\` has the winning bid, and \`credit\` or \`refund\` the money that is owed. \`GET /v1/refunds/{address}\` has the transaction that withdraws it`,
     ),
   confirmations: z.object({ have: z.int(), need: z.int() }).optional(),
   names: z
@@ -223,8 +223,9 @@ const StatusSchema = namedObjectSchema('TransactionStatus', {
 })
 
 /**
- * Units of a status request to give back: all but one where a record of ours has the transaction, less the price of the
- * names after the first one, also of names that are only counted.
+ * Units of a status request to give back. A status from our tables costs one unit, and a status from chains the price
+ * of a chain call for each read. The names after the first one are charged in addition, also names that are only
+ * counted.
  * @param chainReads number of times the status came from chains
  */
 export function unusedStatusUnits(
@@ -239,7 +240,7 @@ export function unusedStatusUnits(
 }
 
 /** Value of the Retry-After header, seconds, for the statuses that may change. */
-const RETRY_AFTER_S: Partial<Record<RegistrationStatus, number>> = {
+const RETRY_AFTER_S_OF_STATUS: Partial<Record<RegistrationStatus, number>> = {
   not_found: 5,
   pending: 2,
   bridging: 5,
@@ -247,7 +248,7 @@ const RETRY_AFTER_S: Partial<Record<RegistrationStatus, number>> = {
 
 /** Headers of a status response. Caches do not store the response. A status that may change has a Retry-After. */
 function statusHeaders({ status }: TxStatus): Answer['headers'] {
-  const seconds = RETRY_AFTER_S[status]
+  const seconds = RETRY_AFTER_S_OF_STATUS[status]
   return seconds === undefined ? NO_STORE : { ...NO_STORE, 'retry-after': String(seconds) }
 }
 

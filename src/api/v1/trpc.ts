@@ -25,7 +25,7 @@ import {
 } from '../names/directory.js'
 import { namesOwnedBy, OWNED_NAMES_PAGE_SIZE } from '../names/owners.js'
 
-// the queries that Blockscout's frontend sends (docs/use/blockscout.md), as tRPC procedures
+// This file declares the tRPC procedures that Blockscout's frontend calls (docs/use/blockscout.md).
 
 const addressOrEmptySchema = z.string().describe('Empty where none is public')
 const timeSchema = z.string().openapi({ example: '2026-11-20T08:00:00.000Z' })
@@ -60,8 +60,8 @@ const limitSchema = z
   .max(DIRECTORY_PAGE_ITEMS)
   .nullish()
   .transform((value) => value ?? DIRECTORY_PAGE_ITEMS)
-const PAGE_BOUND = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
-const WALLETS_BOUND = 'rule: 1,000 wallets a cluster'
+const PAGE_BOUND_REASON = `page: limit, at most ${DIRECTORY_PAGE_ITEMS}; offset, at most ${MAX_DIRECTORY_OFFSET}`
+const WALLETS_BOUND_REASON = 'rule: 1,000 wallets a cluster'
 
 /** Parses a name as Blockscout shows it: with a slash at its end. */
 const parseShownName = (text: string) => parseFullName(withoutTrailingSlash(text))
@@ -73,8 +73,8 @@ const searchProcedure = declareProcedure('names.search', {
   price: DIRECTORY_PRICE,
   costliestSample: { what: '50 names', query: { input: '{"offset":900}' } },
   listBounds: {
-    'result.data.items[]': PAGE_BOUND,
-    'result.data.items[].chainIds[]': WALLETS_BOUND,
+    'result.data.items[]': PAGE_BOUND_REASON,
+    'result.data.items[].chainIds[]': WALLETS_BOUND_REASON,
   },
   input: z.object({
     offset: offsetSchema,
@@ -109,7 +109,10 @@ const leaderboardProcedure = declareProcedure('names.leaderboard', {
     'Then by the number of their names, then by age. Ranked again in the background, once a minute where something changed.',
   price: SEVERAL_STATEMENTS_PRICE,
   costliestSample: { what: '50 clusters', query: { input: '{}' } },
-  listBounds: { 'result.data[]': PAGE_BOUND, 'result.data[].chainIds[]': WALLETS_BOUND },
+  listBounds: {
+    'result.data[]': PAGE_BOUND_REASON,
+    'result.data[].chainIds[]': WALLETS_BOUND_REASON,
+  },
   input: z.object({
     offset: offsetSchema,
     limit: limitSchema,
@@ -151,7 +154,7 @@ const nameProcedure = declareProcedure('names.get', {
   description: 'Null where nobody holds it.',
   cacheSource: 'journal',
   costliestSample: { query: ({ name }) => ({ input: JSON.stringify({ name }) }) },
-  listBounds: { 'result.data.chainIds[]': WALLETS_BOUND },
+  listBounds: { 'result.data.chainIds[]': WALLETS_BOUND_REASON },
   input: z.object({ name: z.string() }),
   example: { name: 'seedling' },
   data: NameSchema.extend({ backingWei: weiSchema, chainIds: chainIdsSchema }).nullable(),
@@ -204,7 +207,7 @@ const clusterByIdProcedure = declareProcedure('clusters.getClusterById', {
     query: ({ clusterId }) => ({ input: JSON.stringify({ id: clusterId }) }),
   },
   listBounds: {
-    'result.data.wallets[]': WALLETS_BOUND,
+    'result.data.wallets[]': WALLETS_BOUND_REASON,
     'result.data.wallets[].chainIds[]': 'rule: one',
   },
   input: z.object({ id: z.string() }),

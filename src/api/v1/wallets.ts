@@ -30,7 +30,7 @@ async function appendAndAnswer(
   return okAnswer({ success: true })
 }
 
-/** Errors of every signed change. */
+/** Errors of every signed change, in addition to the errors of every route. */
 const CHANGE_ERRORS = ['catching_up'] as const satisfies readonly ErrorCode[]
 
 export const ADD_WALLET_ERRORS = [

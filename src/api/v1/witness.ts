@@ -30,13 +30,13 @@ import { WITNESS_SIGNATURE_PRICE } from '../limits/costs.js'
 
 const TEXT_TYPE = 'text/plain; charset=utf-8'
 /** Media type of a response with the size of the last signed checkpoint. */
-const SIZE_TYPE = 'text/x.tlog.size'
+const SIZE_MEDIA_TYPE = 'text/x.tlog.size'
 /** Maximum number of hashes in a consistency proof (C2SP tlog-witness). */
 const MAX_PROOF_HASHES = 63
 /**
  * Maximum numbers of a network's checkpoints that are stored at once, and that wait. Storing holds a database
- * connection and waits up to a second for the mirror's lock. The last waiting one ends within the time limit of a
- * request.
+ * connection and waits up to a second for the mirror's lock. The last waiting checkpoint is stored within the time
+ * limit of a request.
  */
 const SUBMISSION_QUEUE_BOUNDS = { atOnce: 1, waiting: 11 }
 const submissionQueues = {
@@ -135,7 +135,7 @@ export const witnessRoutes = ({ key, cosigner }: { key: string; cosigner: Cosign
 
 const conflictAnswer = ({ size }: TreeHead) => ({
   status: 409,
-  content: { type: SIZE_TYPE, text: `${size}\n` },
+  content: { type: SIZE_MEDIA_TYPE, text: `${size}\n` },
 })
 
 /**
