@@ -56,7 +56,7 @@ const joinRoute = declareRoute.post('/v1/wallets', {
     body: (scene) => makeSampleList(100, () => addressesOfLargestLookup(scene)).flat(),
   },
   listBounds: {
-    'wallets[]': 'rule: the first 10 of a bundle; a line for each of 100,000 addresses',
+    'wallets[]': 'rule: the first 20 of a bundle; a line for each of 100,000 addresses',
   },
   isBulk: true,
   summary: 'The wallets of many addresses',

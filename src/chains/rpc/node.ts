@@ -142,8 +142,12 @@ export class RpcNode {
   needsProbe = (nowMs: number): boolean =>
     !this.isProbed && this.#faultsInARow > 0 && this.#restUntilMs <= nowMs
 
-  /** Call after an answer of the node: ends its rest, and forgets its faults. */
-  answered(): void {
+  /**
+   * Call after an answer of the node: ends its rest, and forgets its faults. Does nothing for the answer of a call that
+   * began before the node asked to wait.
+   */
+  answered(nowMs: number): void {
+    if (this.isMuted(nowMs)) return
     this.#faultsInARow = 0
     this.#restUntilMs = 0
     this.wrong = null

@@ -402,11 +402,11 @@ export class RpcPool<Hash extends string> {
     try {
       await this.#check(node)
       const result = await work(node.call)
-      node.answered()
+      node.answered(performance.now())
       return { result }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      if (error instanceof MissingDataError) node.answered()
+      if (error instanceof MissingDataError) node.answered(performance.now())
       else if (isFaultOfNode(error)) {
         node.rest(error, performance.now())
         this.#options.onFault?.(node.url, error)

@@ -100,3 +100,30 @@ it('a node that asked to wait is asked only after that time, though a second ans
   )
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(20_000)
 })
+
+it('a node that asked to wait is not asked sooner because an earlier call succeeds meanwhile', async () => {
+  let limited = 0
+  const pool = new RpcPool<string>({
+    label: '1',
+    urls: ['http://first', 'http://second'],
+    behindBlocks: 3,
+    connect: (url): RpcCall =>
+      url.endsWith('second')
+        ? async <T>() => 'second' as T
+        : async <T>(method: string) => {
+            if (method === 'slow') await pauseFor(100)
+            if (method !== 'fast') return 'first' as T
+            limited += 1
+            throw new RpcError('rate_limited', 'HTTP 429', 20_000)
+          },
+    readGenesis: async () => 'genesis',
+    headOf: async () => ({ height: 1, timeMs: null }),
+  })
+  const answers = Promise.all(
+    ['slow', 'fast'].map((method) => pool.onOneNode((call) => call<string>(method, []))),
+  )
+  await vi.advanceTimersByTimeAsync(200)
+  expect(await answers).toEqual(['first', 'second'])
+  expect(await pool.onOneNode((call) => call('fast', []))).toBe('second')
+  expect(limited).toBe(1)
+})
