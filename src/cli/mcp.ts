@@ -14,7 +14,7 @@ const MAX_EVENTS = 100
 /** Longest wait of a tool for a status, seconds. It is shorter than agents' time limits for a call. */
 const MAX_WAIT_S = 50
 
-const INSTRUCTIONS =
+const MCP_INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
 const bidSchema = z.strictObject({
@@ -57,7 +57,7 @@ const addressErrorText = (text: string): string =>
     ? `the checksum of ${text} (EIP-55) is wrong: copy it again, or give it in lower case`
     : `"${text}" is no address of a known form: resolve_name has the address of a name`
 
-interface Tool<Fields extends z.ZodRawShape> {
+interface McpTool<Fields extends z.ZodRawShape> {
   description: string
   input: Fields
   answer(
@@ -66,11 +66,11 @@ interface Tool<Fields extends z.ZodRawShape> {
     signal: AbortSignal,
   ): Promise<unknown>
 }
-const defineTool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> =>
+const defineTool = <Fields extends z.ZodRawShape>(definition: McpTool<Fields>): McpTool<Fields> =>
   definition
 
 /** The MCP tools, by name. All of them are read-only. */
-const TOOLS = {
+const MCP_TOOLS = {
   resolve_name: defineTool({
     description:
       'The address behind a name (`alice`, `alice/main`) or a name below a community (`club/alice`); null for none.',
@@ -186,12 +186,12 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
     throw new Error(`--url ${url} is no HTTP address.`)
   const server = new McpServer(
     { name: 'clusterd', version: SERVICE_VERSION },
-    { instructions: INSTRUCTIONS },
+    { instructions: MCP_INSTRUCTIONS },
   )
   const clients = { mainnet: new Client({ url }), testnet: new Client({ url, testnet: true }) }
-  for (const [name, { description, input, answer }] of Object.entries(TOOLS) as [
+  for (const [name, { description, input, answer }] of Object.entries(MCP_TOOLS) as [
     string,
-    Tool<z.ZodRawShape>,
+    McpTool<z.ZodRawShape>,
   ][]) {
     const config = {
       description,
@@ -206,7 +206,7 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
-/** A tool's result. An error of the client, such as for an error response, becomes an error result with its reason. */
+/** A tool's result. A ClusterdError, such as an error response, becomes an error result. Other errors are thrown. */
 const toolResult = (answer: Promise<unknown>, url: string): Promise<CallToolResult> =>
   answer.then(
     (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, replaceBigintByText) }] }),
@@ -217,7 +217,7 @@ const toolResult = (answer: Promise<unknown>, url: string): Promise<CallToolResu
     },
   )
 
-/** Text of an error: `code: message`, and as JSON the response's other fields, such as the names that are taken. */
+/** Text of an error: `code: message`, then the response's other fields as JSON, such as the names that are taken. */
 function errorResponseText({ code, message, body }: ClusterdError): string {
   const { status, error, message: _, ...facts } = Object(body) as Record<string, unknown>
   return `${code}: ${message}${Object.keys(facts).length > 0 ? ` ${JSON.stringify(facts)}` : ''}`

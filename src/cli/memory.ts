@@ -8,11 +8,14 @@ const CHECK_INTERVAL_MS = 30_000
  * time since the last check.
  */
 const MAX_BUSY_SHARE = 0.25
-/** Growth of the heap that makes a collection worthwhile, bytes: since the last one, and over `KEPT_BYTES`. */
+/**
+ * Growth that makes a collection worthwhile, bytes: over the heap's smallest size since the last collection, which counts
+ * as at least `KEPT_BYTES`.
+ */
 const MIN_GROWTH_BYTES = 32 * 2 ** 20
 /**
- * Heap that a process may keep, bytes, after its start or a small load. Compacting such a heap takes 30 MiB more for a
- * moment, and returned 5 MiB after a start.
+ * Heap size from which growth is counted, bytes. A smaller heap is not worth a collection: compacting it takes 30 MiB
+ * more for a moment, and returned 5 MiB when it was measured after a start.
  */
 const KEPT_BYTES = 96 * 2 ** 20
 

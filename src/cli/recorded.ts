@@ -9,7 +9,7 @@ import { redactSecrets } from './withoutSecrets.js'
 /** Time limit of a write to `operator_actions`. A command goes on without the row after this time. */
 const WRITE_LIMIT_MS = 3_000
 const MAX_TEXT_CHARS = 500
-/** SQLSTATE of an access that the role may not make. */
+/** SQLSTATE insufficient_privilege: the role may not do what the statement does. */
 export const MISSING_PRIVILEGE = '42501'
 
 /**

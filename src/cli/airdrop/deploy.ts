@@ -104,8 +104,9 @@ interface DistributorPlan {
 }
 
 /**
- * @throws Error where another distributor is recorded for the airdrop, and claims were made there, or this distributor
- * would be funded too
+ * Checks that the planned distributor may replace the recorded one.
+ * @throws Error where another distributor is recorded, and either claims were made there or `--fund` is given: the
+ * airdrop would be funded twice
  */
 function assertNoOtherDistributor(airdrop: Airdrop, { made, funds }: DistributorPlan): void {
   const recorded = airdrop.distributor && toHex(airdrop.distributor)
@@ -120,8 +121,7 @@ function assertNoOtherDistributor(airdrop: Airdrop, { made, funds }: Distributor
 
 /**
  * Remaining steps to deploy a distributor and to fund it.
- * @throws Error where the token is no contract, the end has passed, the distributor is funded in part, or the funder
- * does not have the tokens
+ * @throws Error where the token is no contract, or a step remains after the airdrop's end; errors of `isUnfunded`
  */
 async function remainingSteps(
   deployment: DeploymentChain,

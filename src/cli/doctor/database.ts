@@ -29,8 +29,8 @@ const CONNECTION_OPTIONS = {
 const CONNECTIONS_OUTSIDE_POOL = 13
 
 /**
- * Checks that the database is reachable, directly too (without a pooler), recent enough and migrated, that its clock
- * agrees with this machine's, that it has free connections, and that SHARE_KEY fits the stored key shares.
+ * Checks the database: its version and clock, a direct connection without a pooler, the migrations, the key shares and
+ * the free connections. Where the database can not be used, only this is reported.
  */
 export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config

@@ -55,8 +55,8 @@ export async function ensFindings({ chains, ens }: EnsConfig) {
 }
 
 /**
- * Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. A warning where the
- * chains file does not list the registrar's chain.
+ * Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. Returns a warning
+ * where the chains file does not list the registrar's chain.
  */
 async function checkRegistrar(
   chains: EnsConfig['chains'],

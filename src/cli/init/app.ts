@@ -9,7 +9,7 @@ const TEMPLATE_FOLDER = join(PACKAGE_FOLDER, 'examples/register')
 /** Files and folders that are not copied: npm and a build create them in the template's folder. */
 const NOT_COPIED = ['node_modules', 'dist', 'package-lock.json']
 
-/** `clusterd init app`: copies examples/register into a new folder, for the client of this version. */
+/** `clusterd init app`: copies examples/register into a new folder. Its package.json depends on this version's client. */
 export async function createAppFromTemplate(folder: string): Promise<void> {
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)

@@ -70,16 +70,16 @@ async function exportLog(
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
   const generationFolder = join(folder, String(generation))
-  await assertContinues(
+  await assertLogContinuesExport(
     pool,
     { ...ofLog, size, root: log.root },
     join(generationFolder, 'checkpoint'),
   )
   for (const tile of tilesOf(size)) {
     const isLowest = tile.level === 0
-    await writeOnce(join(generationFolder, tilePath(tile)), () => readTile(pool, ofLog, tile))
+    await writeFileOnce(join(generationFolder, tilePath(tile)), () => readTile(pool, ofLog, tile))
     if (isLowest)
-      await writeOnce(join(generationFolder, bundlePath(tile)), () =>
+      await writeFileOnce(join(generationFolder, bundlePath(tile)), () =>
         readEntryBundle(pool, ofLog, tile),
       )
   }
@@ -90,10 +90,10 @@ async function exportLog(
 }
 
 /**
- * Does nothing at the first export.
- * @throws Error where a log does not continue the checkpoint of the earlier export
+ * Checks that a log continues the checkpoint of the earlier export. At the first export there is no such file.
+ * @throws Error where it does not
  */
-async function assertContinues(
+async function assertLogContinuesExport(
   pool: pg.Pool,
   log: NetworkTransparencyLog & TreeHead,
   file: string,
@@ -128,8 +128,8 @@ const readTile = async (
   tile: Tile,
 ) => (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
-/** Writes a file unless it exists. The content of its name never changes, so an earlier export's file is kept. */
-async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
+/** Writes a file unless it exists: a tile or bundle of the same path always has the same content. */
+async function writeFileOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
   if (existsSync(file)) return
   const bytes = await read()
   if (!bytes) throw new Error('The log began anew meanwhile: export again.')

@@ -3,7 +3,7 @@ import { lazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { wholeNumberParser } from '../values.js'
 
-const RATE_BOUNDS = { min: 1, max: 10_000_000 }
+const API_KEY_RATE_BOUNDS = { min: 1, max: 10_000_000 }
 const apiKeyAction = lazyCommandActions(() => import('./keys.js'))
 const keystoreAction = lazyCommandActions(() => import('../init/init.js'))
 const shareAction = lazyCommandActions(() => import('./reseal.js'))
@@ -25,12 +25,12 @@ export function addKeyCommands(program: Command): void {
     .option(
       '--per-second <n>',
       'requests per second; default: LIMIT_KEY',
-      wholeNumberParser('--per-second', RATE_BOUNDS),
+      wholeNumberParser('--per-second', API_KEY_RATE_BOUNDS),
     )
     .option(
       '--burst <n>',
       'requests at once; default: six times as many as per second',
-      wholeNumberParser('--burst', RATE_BOUNDS),
+      wholeNumberParser('--burst', API_KEY_RATE_BOUNDS),
     )
     .option(...JSON_OPTION)
     .action(apiKeyAction('makeApiKeyCommand'))

@@ -8,7 +8,7 @@ const outboxAction = lazyCommandActions(() => import('./outbox.js'))
 
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
-  addNetworksOptions(outbox.command('list'))
+  addOutboxNetworkOptions(outbox.command('list'))
     .description('jobs that have not ended, newest first')
     .addOption(
       new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)),
@@ -37,7 +37,7 @@ export function addOutboxCommands(program: Command): void {
       .description(description)
       .option(...JSON_OPTION)
       .action(outboxAction('showJob', verb))
-  addNetworksOptions(outbox.command('nonce [chain] [next]'))
+  addOutboxNetworkOptions(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(
       '--signer <address>',
@@ -48,5 +48,5 @@ export function addOutboxCommands(program: Command): void {
     .action(outboxAction('showOrSetNonce'))
 }
 
-const addNetworksOptions = (command: Command): Command =>
+const addOutboxNetworkOptions = (command: Command): Command =>
   addNetworkOptions(command, 'default: both')
