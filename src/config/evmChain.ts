@@ -19,7 +19,7 @@ import { chainPresetOf } from './presets.js'
 
 const ETHER = { symbol: 'ETH', decimals: 18 } as const
 
-/** Explains a field of earlier builds, whose files `clusterd start` refuses. */
+/** Error text for a chains file with a field of earlier builds, which is refused. */
 const REMOVED_FIELD_TEXT =
   'has "singleNodeAfter", by which one node of two could decide alone: remove the field, and if a node is gone for good, remove its URL from rpcUrls'
 
@@ -43,7 +43,7 @@ const evmChainSettings = {
   contract: evmAddress.optional(),
   /** Address of LayerZero's endpoint on the chain. */
   endpoint: evmAddress.optional(),
-  /** The contract that takes payments for community names. Without it none are sold on the chain. */
+  /** The contract that takes payments for community names. Without it the chain sells no community names. */
   communityPayments: evmAddress.optional(),
   /** LayerZero's endpoint id of the chain. */
   eid: positiveInt.optional(),

@@ -32,7 +32,7 @@ const PRESETS: ReadonlyMap<string, ChainPreset> = new Map(
   ]),
 )
 
-/** The preset of an EVM chain, by the chain's label. */
+/** The preset of an EVM chain, by the chain's label. Undefined for a label without a preset. */
 export const chainPresetOf = (label: string): ChainPreset | undefined => PRESETS.get(label)
 
 /** Labels of a network's EVM chains, in the order of their chain ids. */

@@ -6,23 +6,23 @@ import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './field
 import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 
 /** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
-const base58Key = z
+const base58KeySchema = z
   .string()
   .refine((text) => parseWalletOrNull(text)?.type === 'solana', 'must be 32 bytes in base58')
 
 /** Schema of a network's settings for Solana. */
-const settings = z
+const solanaSettingsSchema = z
   .strictObject({
     rpcUrls,
     /** WebSocket URLs. Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
     /** Id of the registrar program; a draft may leave it out. */
-    programId: base58Key.optional(),
+    programId: base58KeySchema.optional(),
     /**
      * Genesis hash, which identifies the Solana cluster (mainnet-beta, devnet or a local one). Default: that of the
      * network's public cluster. With a local hub it is read from the nodes at the first start.
      */
-    genesisHash: base58Key.optional(),
+    genesisHash: base58KeySchema.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
     startSlot: nonnegativeInt.default(0),
     /** The commitment at which a payment counts as confirmed. */
@@ -38,7 +38,7 @@ const settings = z
           .union([positiveInt, z.strictObject({ solUsd: positiveInt, ethUsd: positiveInt })])
           .default(90_000)
           .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
-        /** Maximum change of a price since the last quotes, percent. A larger change is refused. */
+        /** Maximum difference of a price between two nodes, and from the price read up to 10 minutes before, percent. */
         maxMovePercent: positiveInt.default(10),
       })
       .optional(),
@@ -47,10 +47,10 @@ const settings = z
   })
   .readonly()
 
-type DraftSettings = z.output<typeof settings>
+type DraftSolanaSettings = z.output<typeof solanaSettingsSchema>
 
 /**
- * Genesis hashes of Solana's clusters. The testnet is `devnet`, which is Solana's cluster for applications, has a
+ * Genesis hashes of Solana's clusters. Our testnet is on `devnet`, which is Solana's cluster for applications, has a
  * faucet, and is LayerZero's testnet. Solana's own `testnet` is for validators, who reset it.
  */
 const GENESIS_HASHES: Readonly<Record<Network, string>> = {
@@ -58,8 +58,8 @@ const GENESIS_HASHES: Readonly<Record<Network, string>> = {
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
-/** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed their heartbeats. */
-const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>> = {
+/** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed the feeds' heartbeats. */
+const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSolanaSettings['feeds']>>> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',
     ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419',
@@ -70,7 +70,7 @@ const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>>
 
 export const solanaSection = {
   family: SOLANA,
-  settings,
+  settings: solanaSettingsSchema,
   withPresets(draft, hub) {
     const { genesisHash = GENESIS_HASHES[hub.network], feeds = PRICE_FEEDS[hub.label] } = draft
     return { ...draft, genesisHash, feeds }
@@ -86,6 +86,6 @@ export const solanaSection = {
     programId: '`clusterd solana deploy` deploys the program',
     feeds: 'name the price feeds solUsd and ethUsd on the hub',
   },
-} satisfies NonEvmSection<DraftSettings>
+} satisfies NonEvmSection<DraftSolanaSettings>
 
 export type SolanaConfig = CompleteNonEvmSettings<typeof solanaSection>

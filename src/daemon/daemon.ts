@@ -31,7 +31,7 @@ import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES } from './families/index.js'
 import { maintenanceWorkers } from './maintenance.js'
 import { registerSnapshotMetrics } from './metrics.js'
-import { overviewPage } from './opsPage.js'
+import { renderOpsPage } from './opsPage.js'
 import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 import { checkProcessHealth, checkProcessReadiness, installationStatus } from './status.js'
 
@@ -117,7 +117,10 @@ export class Daemon {
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
-  /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */
+  /**
+   * Opens the chains, and starts what the roles require.
+   * @throws Error with one sentence when a chain can't be used, or the database does not allow the roles
+   */
   async start(): Promise<void> {
     const { roles } = this.#config
     const opening = {
@@ -170,7 +173,7 @@ export class Daemon {
       ...opening,
       signal: this.#stopping.signal,
     })
-    // whoever started this daemon waits for it once the start has ended
+    // the caller handles a rejection only after the start: until then it would be an unhandled one, which ends the process
     this.outdated.catch(() => {})
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
@@ -330,7 +333,10 @@ export class Daemon {
       })
   }
 
-  /** Starts a network's relayer, if there is something to send, and a key to sign with or the setting `relayWatch`. */
+  /**
+   * Starts a network's relayer, if the network's chains need one, this process has the role `relay`, and a key is given
+   * or `relayWatch` is set.
+   */
   #startRelayer(ctx: NetworkContext, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config
@@ -370,7 +376,7 @@ export class Daemon {
       '/ready': () => checkProcessReadiness(this.#snapshot(), pool),
       '/status': () => installationStatus(this.#snapshot(), pool),
     }
-    const page = () => overviewPage(this.#snapshot(), pool)
+    const page = () => renderOpsPage(this.#snapshot(), pool)
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, page, secret })
     this.#closeOps = ops.close
     this.opsPort = ops.port
@@ -409,7 +415,7 @@ export class Daemon {
   }
 }
 
-/** @param state null while another process leads */
+/** A role of this process on a network, for the snapshot. @param state null while another process leads */
 const leadOf = (network: Network, role: LeaderRole, state: object | null) => ({
   network,
   role,

@@ -44,7 +44,7 @@ export interface ProcessSnapshot {
   relayed: readonly Network[]
   loops: readonly LoopState[]
   ownErrors: readonly InternalErrorCount[]
-  /** Problems that last until the code that raised them ends them. */
+  /** Alarms that workers of this process raise, and of databases that lost commits. */
   raised: readonly ProblemWithAlarm[]
   failedRoutes: readonly FailedRoute[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
@@ -104,9 +104,9 @@ const LASTING_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
 ])
 
 /**
- * Creates the worker that logs each alarm of this process when it begins. A problem that may end automatically, such as
- * that of a chain that catches up, is only in `/status` and metrics.
- * @param notify wakes the worker before its next poll, for alarms that are logged at once
+ * Creates the worker that logs alarms of this process when they begin: all warnings, and the problems that last until an
+ * operator acts. Other problems, such as a chain that catches up, are only in `/status` and metrics.
+ * @param notify wakes the worker before its next poll, for alarms that are logged immediately
  */
 export function alarmLogWorker(
   log: Logger,
@@ -135,7 +135,7 @@ export function alarmLogWorker(
   }
 }
 
-/** A chain's problem with the chain's name. */
+/** Adds a chain's network and label to a problem: as fields, and at the beginning of its text. */
 export const withChainName = (
   { network, label }: Pick<ServedChain, 'network' | 'label'>,
   { alarm, text }: ProblemWithAlarm,

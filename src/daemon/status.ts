@@ -39,7 +39,7 @@ export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.
   const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(snapshot.isStopping ? ['this process is stopping'] : []),
-    ...(mirrorAges ? [] : [NO_DATABASE_ANSWER]),
+    ...(mirrorAges ? [] : [NO_DATABASE_ANSWER_TEXT]),
     ...emptyMirrors.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
     ...checkProcessHealth(snapshot).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
@@ -63,7 +63,7 @@ interface StoredState {
 /** Answer of /status: whether the whole installation works, as seen from this process. */
 export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const { config, nowMs, loops } = snapshot
-  const { stored, fault } = await readStored(pool)
+  const { stored, fault } = await readStoredState(pool)
   const { leaders, mirrored } = stored ?? NOTHING_STORED
   const chains = chainStatuses(snapshot, stored)
   const { problems, warnings } = collectAlarms(snapshot, [
@@ -95,15 +95,17 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
   }
 }
 
-const NO_DATABASE_ANSWER = 'the database does not answer'
+const NO_DATABASE_ANSWER_TEXT = 'the database does not answer'
 const NOTHING_STORED: StoredState = { states: [], leaders: [], mirrored: new Map() }
 
-/** Reads the stored state. Null, with a sentence about the reason, where the database does not answer. */
-async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; fault: string }> {
+/** Reads the stored state. It is null, with a sentence about the reason in `fault`, where the database does not answer. */
+async function readStoredState(
+  pool: pg.Pool,
+): Promise<{ stored: StoredState | null; fault: string }> {
   const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
-  let fault = NO_DATABASE_ANSWER
+  let fault = NO_DATABASE_ANSWER_TEXT
   answer.catch((error: unknown) => {
-    fault = `${NO_DATABASE_ANSWER}: ${errorSentence(error)}`
+    fault = `${NO_DATABASE_ANSWER_TEXT}: ${errorSentence(error)}`
   })
   const read = await nullIfNoDatabaseAnswer(answer)
   if (!read) return { stored: null, fault }
@@ -159,7 +161,7 @@ const CONSEQUENT_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdChainBehind',
 ])
 
-/** The alarm of a chain's problem. Null where the problem follows from a database or a leader that is away. */
+/** The alarm of a chain's problem. Null for no problem, or one that a missing database or leader explains. */
 function chainAlarm(
   { problem, ...chain }: ChainStatus,
   stored: StoredState | null,
@@ -208,7 +210,7 @@ const isLeaderMissing = (
   stored: StoredState,
 ): boolean => !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, role)
 
-/** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
+/** Networks that no process indexes, unless the database or the clock of this process is the cause. */
 function unindexedNetworkProblems(
   snapshot: ProcessSnapshot,
   stored: StoredState,
@@ -220,7 +222,7 @@ function unindexedNetworkProblems(
     .map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}`, network }))
 }
 
-/** Networks whose jobs nobody delivers. */
+/** Networks for which no process relays. */
 const unrelayedNetworkWarnings = (
   snapshot: ProcessSnapshot,
   stored: StoredState,
@@ -239,7 +241,7 @@ function nameProofProblem(network: Network, { loops }: ProcessSnapshot): Problem
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
-/** Trust in the names of a mirrored network. @param mirrored undefined for a network that is not mirrored */
+/** Fields of a mirrored network's hub in /status: the trust in its names. None while nothing is mirrored. */
 const mirrorAnswer = (mirrored?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
   mirrored === undefined || mirrored.ageMs === null
     ? {}

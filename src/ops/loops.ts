@@ -6,6 +6,7 @@ import { errorSentence } from './logger/errors.js'
 import { createLoopWaker } from './notify.js'
 import { InternalErrorCounter, type ProcessPart } from './ownErrors.js'
 
+/** Health of one worker loop. */
 export interface LoopState extends ProcessPart {
   /** Time since the loop's last iteration or sign of life, ms. */
   ageMs: number
@@ -26,7 +27,7 @@ export type WorkerLoop = ReturnType<WorkerLoops['register']>
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
   readonly ownErrors: InternalErrorCounter
-  /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
+  /** Wakes the loop that logs alarms, so that the alarm of a database that lost commits is logged immediately. */
   readonly lostCommitsWaker = createLoopWaker()
   readonly #nowMs: () => number
   /** Running loops, each with a function that reads the alarms of its worker. */

@@ -39,7 +39,7 @@ export interface Worker {
   name: string
   /** Fields of the worker's log lines. */
   fields: Omit<ProcessPart, 'name'>
-  /** Pause after a `waiting` step, and after the steps of `maxBusySteps`, ms. */
+  /** Pause after a `waiting` step, and after more than `maxBusySteps` `progressed` steps in a row, ms. */
   readonly pollMs: number
   /** Pause after an `idle` step, if longer than `pollMs`, ms. `notify()` ends it early, a new block does not. */
   idleMs?: number
@@ -47,7 +47,7 @@ export interface Worker {
   notify?: LoopWaker
   /** Subscribes, when the worker starts, to events that wake it. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
-  /** Number of `progressed` steps in a row after which the next one follows at once. Absent: no limit. */
+  /** Maximum number of `progressed` steps in a row that the next step follows without a pause. Absent: no limit. */
   maxBusySteps?: number
   /**
    * Does the next piece of work. Pauses and time limits are up to the caller.

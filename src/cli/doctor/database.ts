@@ -74,7 +74,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
         return okResult('locks and notifications work')
       },
     ),
-    ...(await schemaFindings(config)),
+    ...(await checkSchema(config)),
     await runDoctorCheck(
       'connections',
       'Raise max_connections.',
@@ -93,7 +93,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
 }
 
 /** Checks the migrations. If all are applied, so that the table of key shares exists, checks the key shares too. */
-async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
+async function checkSchema({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
   const migrations = await runDoctorCheck(
     'migrations',
     'Run `clusterd migrate` as the owner of the tables.',

@@ -29,8 +29,8 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 }
 
 /**
- * Opens a network's Solana cluster with the genesis hash from the configuration or the database. If neither has the
- * hash and the nodes are unavailable, the chain's watcher opens the chain later. Loads Solana's libraries.
+ * Opens a network's Solana cluster with the genesis hash from the configuration or the database. Where neither has it,
+ * the nodes are asked without waiting for their answer, and the watcher asks again. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {

@@ -30,13 +30,13 @@ export async function checkSolanaClusters({
     const settings = solana[network]
     if (!settings) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')!
-    findings.push(...(await chainFindings(network, settings, relayKeys.solana)))
-    findings.push(await feedFinding(hub, settings))
+    findings.push(...(await checkSolanaCluster(network, settings, relayKeys.solana)))
+    findings.push(await checkPriceFeeds(hub, settings))
   }
   return findings
 }
 
-const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
+const checkPriceFeeds = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
   runDoctorCheck(
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
@@ -46,7 +46,7 @@ const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorF
     },
   )
 
-async function chainFindings(
+async function checkSolanaCluster(
   network: Network,
   config: SolanaConfig,
   secretKey: Uint8Array | undefined,
