@@ -6,7 +6,7 @@ import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.j
 import { relayerAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
-import { nameMoveWorker } from '../db/journal/moves.js'
+import { createNameMoveWorker } from '../db/journal/moves.js'
 import { createLeasePool } from '../db/leaders/lead.js'
 import type { LeaderRole } from '../db/leaders/leaders.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
@@ -29,10 +29,10 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES } from './families/index.js'
-import { maintenanceWorkers } from './maintenance.js'
+import { createMaintenanceWorkers } from './maintenance.js'
 import { registerSnapshotMetrics } from './metrics.js'
 import { renderOpsPage } from './opsPage.js'
-import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
+import { createAlarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 import { checkProcessHealth, checkProcessReadiness, installationStatus } from './status.js'
 
 /** Statement timeout of the API's reads in the database. */
@@ -113,7 +113,7 @@ export class Daemon {
         this.#loops.reportLostCommits(network),
       ),
     })
-    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.lostCommitsWaker)
+    this.#alarmLog = createAlarmLogWorker(log, () => this.#snapshot(), this.#loops.lostCommitsWaker)
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
@@ -144,8 +144,8 @@ export class Daemon {
       const sources = {
         chains,
         maintenance: (leader: LeaderContext) => [
-          ...maintenanceWorkers(leader, this.#config.isSqlServed),
-          nameMoveWorker(leader),
+          ...createMaintenanceWorkers(leader, this.#config.isSqlServed),
+          createNameMoveWorker(leader),
         ],
         log: {
           domain: this.#config.serviceDomain,
@@ -195,7 +195,7 @@ export class Daemon {
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leasePool, listener: this.#listener }
-      const maintenance = (leader: LeaderContext) => maintenanceWorkers(leader, isSqlServed)
+      const maintenance = (leader: LeaderContext) => createMaintenanceWorkers(leader, isSqlServed)
       const settings = { source: mirror, maintenance, isExpected, isNew }
       this.#mirrorRuns.push(await runMirror(ctx, settings, at))
     }

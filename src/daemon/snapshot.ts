@@ -108,7 +108,7 @@ const LASTING_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
  * operator acts. Other problems, such as a chain that catches up, are only in `/status` and metrics.
  * @param notify wakes the worker before its next poll, for alarms that are logged immediately
  */
-export function alarmLogWorker(
+export function createAlarmLogWorker(
   log: Logger,
   read: () => ProcessSnapshot,
   notify?: LoopWaker,

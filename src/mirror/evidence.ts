@@ -30,7 +30,7 @@ const EVIDENCE_POLL_MS = 5_000
  * Creates the worker that mirrors the evidence log of a source, once the feed's mirrored log is of the same generation. A source of an earlier
  * version has no evidence log.
  */
-export function evidenceMirrorWorker({
+export function createEvidenceMirrorWorker({
   network,
   pool,
   epoch,

@@ -51,7 +51,7 @@ export interface MirrorWorkerOptions {
  * Creates the worker that mirrors the transparency log of a source. Each step writes everything that the log's newest checkpoint proves, in one
  * transaction. If anything is wrong, the step writes nothing.
  */
-export function mirrorWorker(options: MirrorWorkerOptions): Worker {
+export function createMirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, cosigner } = options
   const startedMs = performance.now()
   let mirroredMs = startedMs

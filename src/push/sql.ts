@@ -16,7 +16,9 @@ const IDLE_MS = 1_000
  * Copies new events of a network's feed into the tables for SQL readers, in steps, after the first catch-up of the
  * hub. When the feed restarts, the tables are filled anew. Readers see the old rows until the new rows are complete.
  */
-export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
+export function createSqlFeedCopyWorker(
+  ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
+): Worker {
   const { pool, network } = ctx
   return {
     name: 'the events of SQL',

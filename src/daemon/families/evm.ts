@@ -11,8 +11,8 @@ import type { EvmRpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { readGenesisHash, registerChain, requireSameHub } from '../../db/chains/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
-import { airdropWorker } from '../../indexer/airdrops.js'
-import { evmIndexerWorker } from '../../indexer/evm/worker.js'
+import { createAirdropWorker } from '../../indexer/airdrops.js'
+import { createEvmIndexerWorker } from '../../indexer/evm/worker.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import { withTimeout } from '../../ops/notify.js'
@@ -20,7 +20,7 @@ import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { createEvmRelayerChain } from '../../relayer/evmRelayer.js'
 import { relayPlanOf } from '../../relayer/targets.js'
-import { nameProofWorker } from '../proof.js'
+import { createNameProofWorker } from '../proof.js'
 import { checkEvmChains } from './evmChecks.js'
 import {
   type ChainOpeningContext,
@@ -93,10 +93,10 @@ export async function openEvmChain(
     pollMs: config.pollMs,
     balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),
     watch: (leader, reporting) => [
-      evmIndexerWorker(leader, { row, chain, identify }, reporting),
-      airdropWorker(leader, chain),
+      createEvmIndexerWorker(leader, { row, chain, identify }, reporting),
+      createAirdropWorker(leader, chain),
     ],
-    ...(role === 'hub' && { proof: nameProofWorker(pool, chain.forUse('judge')) }),
+    ...(role === 'hub' && { proof: createNameProofWorker(pool, chain.forUse('judge')) }),
   }
 }
 

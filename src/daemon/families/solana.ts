@@ -36,7 +36,7 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
   const { createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
-  const { paymentWatcherWorker } = await import('../../indexer/solana/worker.js')
+  const { createPaymentWatcherWorker } = await import('../../indexer/solana/worker.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
@@ -92,7 +92,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     label: SOLANA.label,
     pollMs,
     balances: chain.balances,
-    watch: (ctx, reporting) => [paymentWatcherWorker(ctx, { chain, open }, reporting)],
+    watch: (ctx, reporting) => [createPaymentWatcherWorker(ctx, { chain, open }, reporting)],
     payer: createSolanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
   }
 }
