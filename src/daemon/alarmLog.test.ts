@@ -10,7 +10,14 @@ import { createAlarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 const logInto = (lines: Record<string, unknown>[]) =>
   createLogger({ level: 'error', to: { write: (line) => void lines.push(JSON.parse(line)) } })
 
-const none = { mirrors: [], ownErrors: [], failedRoutes: [], loops: [], chains: [], outboxes: [] }
+const none = {
+  mirrors: [],
+  internalErrors: [],
+  failedRoutes: [],
+  loops: [],
+  chains: [],
+  outboxes: [],
+}
 
 const behind = (events: number, network = 'mainnet'): ProblemWithAlarm => ({
   alarm: 'ClusterdLogBehind',

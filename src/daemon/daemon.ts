@@ -308,8 +308,8 @@ export class Daemon {
       log: this.#log,
       metrics: this.#metrics,
       failed: this.#failedRequests,
-      onOwnError: (error, about) =>
-        this.#loops.ownErrors.report({ name: 'the API' }, error, this.#log, about),
+      onInternalError: (error, about) =>
+        this.#loops.internalErrors.report({ name: 'the API' }, error, this.#log, about),
     })
     const server = createServer(api.limits, api.listener)
     api.protect(server)
@@ -405,7 +405,7 @@ export class Daemon {
       outboxes,
       relayed: [...this.#relayedNetworks],
       loops: this.#loops.states(),
-      ownErrors: this.#loops.ownErrors.counts(),
+      internalErrors: this.#loops.internalErrors.counts(),
       raised: this.#loops.alarms(),
       failedRoutes: this.#failedRequests.routes(),
       pools: { read: this.#readPool, write: this.#writePool },

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { NodeCounters } from '../chains/rpc/nodes.js'
 import type { OpenJobCount } from '../db/outbox/stats.js'
 import { type ChainState, headAgeMs } from '../ops/chainState.js'
-import type { ProcessPart } from '../ops/ownErrors.js'
+import type { ProcessPart } from '../ops/internalErrors.js'
 import { JOB_KIND, UNFINISHED_JOB_STATES } from '../registry/outbox.js'
 import { RELAYER_GAUGES } from '../relayer/relayerState.js'
 import { type ProcessSnapshot, processAlarms } from './snapshot.js'
@@ -70,7 +70,7 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
     'clusterd_own_errors_total',
     'Errors of our own code, by the loop that met them',
     ['loop', 'network', 'chain'],
-    ({ ownErrors }) => ownErrors.map((place) => [processPartLabels(place), place.count]),
+    ({ internalErrors }) => internalErrors.map((place) => [processPartLabels(place), place.count]),
   )
   show(
     'clusterd_database_connections',

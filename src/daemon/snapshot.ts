@@ -5,10 +5,10 @@ import type { LeaderRole } from '../db/leaders/leaders.js'
 import { type AlarmName, alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
 import { type ChainState, chainProblem } from '../ops/chainState.js'
 import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
+import { type InternalErrorCount, internalErrorProblems } from '../ops/internalErrors.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { databaseAndClockProblems, type LoopState, loopProblems } from '../ops/loops.js'
 import type { LoopWaker } from '../ops/notify.js'
-import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
 import { type OutboxState, outboxProblems } from '../relayer/report.js'
@@ -43,7 +43,7 @@ export interface ProcessSnapshot {
   /** Networks whose chains need a relayer, whether or not jobs wait or this process relays for them. */
   relayed: readonly Network[]
   loops: readonly LoopState[]
-  ownErrors: readonly InternalErrorCount[]
+  internalErrors: readonly InternalErrorCount[]
   /** Alarms that workers of this process raise, and of databases that lost commits. */
   raised: readonly ProblemWithAlarm[]
   failedRoutes: readonly FailedRoute[]
@@ -68,11 +68,11 @@ export function collectAlarms(
   snapshot: ProcessSnapshot,
   installation: readonly ProblemWithAlarm[],
 ): Alarms {
-  const { nowMs, loops, mirrors, ownErrors, failedRoutes, raised, chains, outboxes } = snapshot
+  const { nowMs, loops, mirrors, internalErrors, failedRoutes, raised, chains, outboxes } = snapshot
   const problems = [
     ...databaseAndClockProblems(loops),
     ...mirrors.flatMap(({ network, problem }) => (problem ? [{ ...problem, network }] : [])),
-    ...internalErrorProblems(ownErrors),
+    ...internalErrorProblems(internalErrors),
     ...failedRequestProblems(failedRoutes),
     ...installation,
   ]

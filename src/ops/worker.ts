@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ProblemWithAlarm } from './alarms.js'
+import type { ProcessPart } from './internalErrors.js'
 import { isInternalError } from './logger/errors.js'
 import type { Logger } from './logger/logger.js'
 import { type WorkerLoop, WorkerLoops } from './loops.js'
@@ -10,7 +11,6 @@ import {
   type LoopWaker,
   pauseUntilSignal,
 } from './notify.js'
-import type { ProcessPart } from './ownErrors.js'
 
 /** An error after which no step may follow. It ends all workers that run together. */
 export class FatalError extends Error {
@@ -163,7 +163,7 @@ async function repeatSteps(
       await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
-      if (isInternalError(error)) loops.ownErrors.report({ ...fields, name }, error, log)
+      if (isInternalError(error)) loops.internalErrors.report({ ...fields, name }, error, log)
       else if (failures === 0)
         log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)
