@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import {
   addNetworkOptions,
@@ -30,8 +30,8 @@ drop.csv:
   0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266,1000000000000000000
   EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v,2500000000000000000`
 
-const airdropAction = lazyCommandActions(() => import('./airdrop.js'))
-const deployAction = lazyCommandActions(() => import('./deploy.js'))
+const airdropAction = createLazyCommandActions(() => import('./airdrop.js'))
+const deployAction = createLazyCommandActions(() => import('./deploy.js'))
 
 export function addAirdropCommands(program: Command): void {
   const airdrop = program

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
 
@@ -12,7 +12,7 @@ Examples:
 
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
-const contractsAction = lazyCommandActions(() => import('./contracts.js'))
+const contractsAction = createLazyCommandActions(() => import('./contracts.js'))
 
 export function addContractCommands(program: Command): void {
   const contracts = program

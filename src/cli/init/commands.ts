@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { LABELLED_FAMILIES } from '../../registry/families.js'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 
-const initAction = lazyCommandActions(() => import('./init.js'))
-const appAction = lazyCommandActions(() => import('./app.js'))
+const initAction = createLazyCommandActions(() => import('./init.js'))
+const appAction = createLazyCommandActions(() => import('./app.js'))
 
 const appendOptionValue = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { wholeNumberParser } from '../values.js'
 
 const API_KEY_RATE_BOUNDS = { min: 1, max: 10_000_000 }
-const apiKeyAction = lazyCommandActions(() => import('./keys.js'))
-const keystoreAction = lazyCommandActions(() => import('../init/init.js'))
-const shareAction = lazyCommandActions(() => import('./reseal.js'))
+const apiKeyAction = createLazyCommandActions(() => import('./keys.js'))
+const keystoreAction = createLazyCommandActions(() => import('../init/init.js'))
+const shareAction = createLazyCommandActions(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
   const command = program

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander'
 import { JOB_STATE } from '../../registry/outbox.js'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, evmAddressParser, wholeNumberParser } from '../values.js'
 
-const outboxAction = lazyCommandActions(() => import('./outbox.js'))
+const outboxAction = createLazyCommandActions(() => import('./outbox.js'))
 
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { addNetworkOptions, wholeNumberParser } from '../values.js'
 
-const solanaAction = lazyCommandActions(() => import('./solana.js'))
-const deployAction = lazyCommandActions(() => import('./deploy.js'))
+const solanaAction = createLazyCommandActions(() => import('./solana.js'))
+const deployAction = createLazyCommandActions(() => import('./deploy.js'))
 
 export function addSolanaCommands(program: Command): void {
   const solana = program

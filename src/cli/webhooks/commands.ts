@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions } from '../values.js'
 
-const webhookAction = lazyCommandActions(() => import('./webhooks.js'))
+const webhookAction = createLazyCommandActions(() => import('./webhooks.js'))
 
 const WEBHOOK_HELP_TEXT = `
 A message is a POST of JSON with the headers webhook-id, webhook-timestamp and webhook-signature (standardwebhooks.com).
