@@ -4,9 +4,9 @@ import { JSON_OPTION } from '../output.js'
 import {
   addNetworkOptions,
   addSigningOptions,
-  blockNumberParser,
-  evmAddressParser,
-  unixSecondsParser,
+  createBlockNumberParser,
+  createEvmAddressParser,
+  createUnixSecondsParser,
 } from '../values.js'
 
 const AIRDROP_EXAMPLES = `
@@ -51,12 +51,12 @@ export function addAirdropCommands(program: Command): void {
     .requiredOption(
       '--distributor <address>',
       'the contract that pays it: asked on its chain for root, token and end',
-      evmAddressParser('--distributor'),
+      createEvmAddressParser('--distributor'),
     )
     .option(
       '--from-block <n>',
       'the block of its deployment; default: where the chain’s indexing begins',
-      blockNumberParser('--from-block'),
+      createBlockNumberParser('--from-block'),
     )
     .option(...JSON_OPTION)
     .action(airdropAction('setDistributorCommand'))
@@ -66,7 +66,11 @@ export function addAirdropCommands(program: Command): void {
     .action(airdropAction('printAirdrops'))
   addDistributorTermsOptions(airdrop.command('show <community>'))
     .description('everything about one, and what a distributor of it is constructed with')
-    .option('--owner <address>', 'who may take back what is left then', evmAddressParser('--owner'))
+    .option(
+      '--owner <address>',
+      'who may take back what is left then',
+      createEvmAddressParser('--owner'),
+    )
     .option(...JSON_OPTION)
     .action(airdropAction('showAirdrop'))
   addSigningOptions(
@@ -77,7 +81,7 @@ export function addAirdropCommands(program: Command): void {
       .requiredOption(
         '--owner <address>',
         'who may take back what is left at the end',
-        evmAddressParser('--owner'),
+        createEvmAddressParser('--owner'),
       )
       .option(
         '--fund',
@@ -96,9 +100,9 @@ const addNetworkOfAirdropOptions = (command: Command): Command =>
 
 const addDistributorTermsOptions = (command: Command): Command =>
   addNetworkOfAirdropOptions(command)
-    .option('--token <address>', 'the token that it pays', evmAddressParser('--token'))
+    .option('--token <address>', 'the token that it pays', createEvmAddressParser('--token'))
     .option(
       '--ends-at <date>',
       'from when on no claim is taken: a date, or Unix seconds',
-      unixSecondsParser('--ends-at'),
+      createUnixSecondsParser('--ends-at'),
     )

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { wholeNumberParser } from '../values.js'
+import { createWholeNumberParser } from '../values.js'
 
-const requiredCountParser = wholeNumberParser('--required', { min: 1, max: 64 })
+const requiredCountParser = createWholeNumberParser('--required', { min: 1, max: 64 })
 
 const logAction = createLazyCommandActions(() => import('./log.js'))
 

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { JOB_STATE } from '../../registry/outbox.js'
 import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { addNetworkOptions, evmAddressParser, wholeNumberParser } from '../values.js'
+import { addNetworkOptions, createEvmAddressParser, createWholeNumberParser } from '../values.js'
 
 const outboxAction = createLazyCommandActions(() => import('./outbox.js'))
 
@@ -17,7 +17,7 @@ export function addOutboxCommands(program: Command): void {
     .option(
       '--limit <n>',
       'at most this many jobs',
-      wholeNumberParser('--limit', { min: 1, max: 10_000 }),
+      createWholeNumberParser('--limit', { min: 1, max: 10_000 }),
       50,
     )
     .option(...JSON_OPTION)
@@ -42,7 +42,7 @@ export function addOutboxCommands(program: Command): void {
     .option(
       '--signer <address>',
       'where several keys have signed on the chain',
-      evmAddressParser('--signer'),
+      createEvmAddressParser('--signer'),
     )
     .option(...JSON_OPTION)
     .action(outboxAction('showOrSetNonce'))

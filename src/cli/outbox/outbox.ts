@@ -15,7 +15,7 @@ import {
 } from '../../relayer/operatorActions.js'
 import { withDatabasePool } from '../database.js'
 import { durationText, errorMessageOf, printFields, printList } from '../output.js'
-import { type NetworkOptions, networksOfOptions, wholeNumberParser } from '../values.js'
+import { createWholeNumberParser, type NetworkOptions, networksOfOptions } from '../values.js'
 
 interface OutboxOptions extends NetworkOptions {
   all?: boolean
@@ -56,7 +56,18 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
           : null
       const age = durationText(nowMs - job.createdMs)
       const subject = jobSubjectHex(job)?.replace(/(?<=^.{18}).*/, '…')
-      return { id, network, kind, state: jobStateText(job), nonce, failures, age, next, reason, subject }
+      return {
+        id,
+        network,
+        kind,
+        state: jobStateText(job),
+        nonce,
+        failures,
+        age,
+        next,
+        reason,
+        subject,
+      }
     },
   })
 }
@@ -142,7 +153,7 @@ export async function showOrSetNonce(
       throw new Error(
         `${chosen.length} signers are known on chain "${chain}": name one with --signer.`,
       )
-    const to = wholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
+    const to = createWholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
     if (!(await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { createLazyCommandActions } from '../lazily.js'
-import { addNetworkOptions, wholeNumberParser } from '../values.js'
+import { addNetworkOptions, createWholeNumberParser } from '../values.js'
 
 const solanaAction = createLazyCommandActions(() => import('./solana.js'))
 const deployAction = createLazyCommandActions(() => import('./deploy.js'))
@@ -65,7 +65,7 @@ const addPriceOption = (command: Command): Command =>
   command.option(
     '--unit-price <n>',
     'paid for a compute unit, millionths of a lamport',
-    wholeNumberParser('--unit-price', { max: 999_999_999 }),
+    createWholeNumberParser('--unit-price', { max: 999_999_999 }),
     0,
   )
 
