@@ -32,7 +32,7 @@ const CONNECTIONS_OUTSIDE_POOL = 13
  * Checks the database: its version and clock, a direct connection without a pooler, the migrations, the key shares and
  * the free connections. Where the database can not be used, only this is reported.
  */
-export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
+export async function checkDatabase(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
   // `isProbe` allows a pooler, which DATABASE_URL may name
   const asking =

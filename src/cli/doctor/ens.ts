@@ -36,7 +36,7 @@ type EnsConfig = Pick<Config, 'chains' | 'ens'>
  * For each ENS parent name: resolves a name below it as a client does, and reports the first step that fails. Also
  * checks the reverse registrars.
  */
-export async function ensFindings({ chains, ens }: EnsConfig) {
+export async function checkEnsNames({ chains, ens }: EnsConfig) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   // the chain comes first in a title, where `omitConsequentOutages` reads it
   const on = (chainId: number) =>
