@@ -24,9 +24,9 @@ import { createNameProofWorker } from '../proof.js'
 import { checkEvmChains } from './evmChecks.js'
 import {
   type ChainOpeningContext,
+  createRpcFaultLogger,
   type DaemonChainFamily,
   type OpenedChain,
-  rpcFaultLogger,
 } from './family.js'
 
 /** How long a start waits for the genesis hash of a chain, ms. */
@@ -53,7 +53,7 @@ export async function openEvmChain(
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createEvmChainRpc(
     known ? { ...config, genesisHash: toHex(known) } : config,
-    rpcFaultLogger(label, ctx),
+    createRpcFaultLogger(label, ctx),
   )
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {

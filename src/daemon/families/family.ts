@@ -59,7 +59,7 @@ export interface DaemonChainFamily {
 }
 
 /** Logs faults of a chain's nodes: a refuted answer as a warning, others at level debug. */
-export const rpcFaultLogger =
+export const createRpcFaultLogger =
   (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
     const fields = { chain, url: new URL(url).host, fault: error.fault, err: error }

@@ -11,7 +11,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import { createSolanaRelayerChain } from '../../relayer/solanaRelayer.js'
 import { findHubChain } from './evm.js'
-import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
+import { createRpcFaultLogger, type DaemonChainFamily, type OpenedChain } from './family.js'
 
 interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
@@ -128,7 +128,7 @@ export const solanaFamily: DaemonChainFamily = {
         quoteKeys: config.quoteKeys,
         relayKey: config.relayKeys.solana,
         releaseAfterMs: config.payments.releaseAfterMs,
-        onFault: rpcFaultLogger(SOLANA.label, ctx),
+        onFault: createRpcFaultLogger(SOLANA.label, ctx),
       })
       solanaChains.push(await opening)
     }
