@@ -19,7 +19,7 @@ import { SERVICE_VERSION } from './ops/version.js'
 /** Commands that read no `.env`: `dev` and `rehearse` run chains of their own, and `init` writes the file. */
 const COMMANDS_WITHOUT_ENV_FILE = ['dev', 'rehearse', 'init']
 
-/** Sets the variables of the file `.env` that are not set yet, except for `COMMANDS_WITHOUT_ENV_FILE`. */
+/** Sets variables from the `.env` files (`loadEnvFile`), unless the command is one of `COMMANDS_WITHOUT_ENV_FILE`. */
 async function loadEnvFileFor(command: Command): Promise<void> {
   let outermost = command
   while (outermost.parent?.parent) outermost = outermost.parent

@@ -76,7 +76,9 @@ export function durationText(ms: number): string {
   return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-/** Message of an error. For an AggregateError without one (failed connection attempts): the message of its first error. */
+/**
+ * Message of an error. For an AggregateError without one (failed connection attempts): the message of its first error.
+ */
 export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.message !== '') return error.message

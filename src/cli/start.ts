@@ -102,8 +102,7 @@ function waitForStopRequest(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())
-    // a disconnect ends this process only under the launcher of a test network: the IPC channel of a supervisor may
-    // close and reopen
+    // a disconnect ends this process only in a local world: the IPC channel of another supervisor may close and reopen
     if (isChild) process.once('disconnect', () => resolve())
   })
 }

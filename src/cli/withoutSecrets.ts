@@ -19,7 +19,10 @@ const MAX_SEARCHED_CHARS = 4_096
 
 const REDACTED_TEXT = '…'
 
-/** Replaces everything in a text that looks like a secret by `…`. A URL keeps its scheme and host. Cuts text that is over 4,096 characters. */
+/**
+ * Replaces everything in a text that looks like a secret by `…`. A URL keeps its scheme and host. Cuts text that is
+ * over 4,096 characters.
+ */
 export function redactSecrets(text: string): string {
   const read = text.length > MAX_SEARCHED_CHARS ? cutAfterWord(text) : text
   return read

@@ -25,7 +25,7 @@ import {
   withNonEvmPresets,
 } from './nonEvmSections.js'
 
-/** Settings of the relayer on a network's hub. */
+/** Settings of the relayer on a network's EVM chains. */
 const deliverySettingsSchema = z.strictObject({
   /** Execute packets that the bridge's own executors have not executed. On a local network all packets are executed. */
   executeStranded: z.boolean().default(false),
@@ -57,8 +57,8 @@ const ensParentSchema = z.strictObject({
 })
 
 /**
- * Schema of the chains file's sections, without the checks between sections. `since` in the metadata of a field names the
- * release that added the field.
+ * Schema of the chains file's sections, without the checks between sections. `since` in the metadata of a field names
+ * the release that added the field.
  */
 const sectionsSchema = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
@@ -77,8 +77,8 @@ const sectionsSchema = z.strictObject({
       /** Age of a payment at which the relayer releases it to the recipient, if its registration is final. */
       releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
-       * Smallest payment in a chain's own coin that the relayer refunds by a refusal, as a multiple of the refusal's
-       * cost. Payers of smaller payments can reclaim them. Default 1, with a local hub 0.
+       * Smallest payment, in a chain's own coin, that the relayer gives back by a refusal, as a multiple of the
+       * refusal's cost. Smaller payments are left to their payers, who can reclaim them. Default 1, with a local hub 0.
        */
       refusalWorth: z.number().nonnegative().optional(),
     })

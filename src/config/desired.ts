@@ -12,8 +12,8 @@ type DeploymentSource = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
 /**
- * Desired settings of a chain's contracts, from the chains file. `contract` and `communityPayments`, their addresses, are
- * null before the deployment.
+ * Desired settings of a chain's contracts, from the chains file. `contract` and `communityPayments`, their addresses,
+ * are null before the deployment.
  */
 export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 

@@ -230,7 +230,7 @@ const variablesSchema = z.object({
   SESSION_DAYS: wholeNumberSchema(1, 365).default(DEFAULT_SESSION_DAYS),
   /** Factories that signatures of undeployed smart wallets may name (ERC-6492); default: PUBLIC_WALLET_FACTORIES. */
   WALLET_FACTORIES: commaListSchema.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
-  /** Adds the test wallet of a local world (test network) to the pages. */
+  /** Adds the test wallet of a local world to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalseSchema,
   /** Texts of the alarms that the seeds of a local world raise, joined by commas. */
   CLUSTERD_SEEDED_ALARMS: commaListSchema.default([]),

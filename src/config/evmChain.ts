@@ -19,7 +19,7 @@ import { chainPresetOf } from './presets.js'
 
 const ETHER = { symbol: 'ETH', decimals: 18 } as const
 
-/** Error text for a chains file with a field of earlier builds, which is refused. */
+/** Error text for the field `singleNodeAfter` of earlier builds, with which a chains file is refused. */
 const REMOVED_FIELD_TEXT =
   'has "singleNodeAfter", by which one node of two could decide alone: remove the field, and if a node is gone for good, remove its URL from rpcUrls'
 

@@ -65,7 +65,9 @@ export const findHubDraft = (
 ): DraftChainConfig | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
-/** Fills in missing settings of non-EVM chains from the presets of their network's hub. Only a public hub has presets. */
+/**
+ * Fills in missing settings of non-EVM chains from the presets of their network's hub. Only a public hub has presets.
+ */
 export function withNonEvmPresets<
   Sections extends SectionDrafts & { chains: readonly DraftChainConfig[] },
 >(file: Sections): Sections {

@@ -10,7 +10,6 @@ const base58KeySchema = z
   .string()
   .refine((text) => parseWalletOrNull(text)?.type === 'solana', 'must be 32 bytes in base58')
 
-/** Schema of a network's settings for Solana. */
 const solanaSettingsSchema = z
   .strictObject({
     rpcUrls,
@@ -38,7 +37,7 @@ const solanaSettingsSchema = z
           .union([positiveInt, z.strictObject({ solUsd: positiveInt, ethUsd: positiveInt })])
           .default(90_000)
           .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
-        /** Maximum difference of a price between two nodes, and from the price read up to 10 minutes before, percent. */
+        /** Maximum change of a price from one read to the next within 10 minutes, and between two nodes, percent. */
         maxMovePercent: positiveInt.default(10),
       })
       .optional(),
@@ -53,13 +52,15 @@ type DraftSolanaSettings = z.output<typeof solanaSettingsSchema>
  * Genesis hashes of Solana's clusters. Our testnet is on `devnet`, which is Solana's cluster for applications, has a
  * faucet, and is LayerZero's testnet. Solana's own `testnet` is for validators, who reset it.
  */
-const GENESIS_HASHES: Readonly<Record<Network, string>> = {
+const GENESIS_HASH_OF_NETWORK: Readonly<Record<Network, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
 /** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed the feeds' heartbeats. */
-const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSolanaSettings['feeds']>>> = {
+const PRICE_FEEDS_OF_HUB_LABEL: Readonly<
+  Record<string, NonNullable<DraftSolanaSettings['feeds']>>
+> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',
     ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419',
@@ -72,7 +73,10 @@ export const solanaSection = {
   family: SOLANA,
   settings: solanaSettingsSchema,
   withPresets(draft, hub) {
-    const { genesisHash = GENESIS_HASHES[hub.network], feeds = PRICE_FEEDS[hub.label] } = draft
+    const {
+      genesisHash = GENESIS_HASH_OF_NETWORK[hub.network],
+      feeds = PRICE_FEEDS_OF_HUB_LABEL[hub.label],
+    } = draft
     return { ...draft, genesisHash, feeds }
   },
   refusal: ({ commitment }, isLocal) =>

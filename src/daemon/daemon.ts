@@ -173,7 +173,7 @@ export class Daemon {
       ...opening,
       signal: this.#stopping.signal,
     })
-    // the caller handles a rejection only after the start: until then it would be an unhandled one, which ends the process
+    // the caller handles a rejection only after the start: until then, it would end the process as an unhandled one
     this.outdated.catch(() => {})
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()

@@ -9,8 +9,9 @@ import { createThrottle, errorKind } from '../ops/throttle.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 
-/** How long a start waits for its database, and the pause between two attempts. */
+/** How long a start waits for its database. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
+/** Pause between two attempts of a start. */
 const DATABASE_PAUSE_MS = 1_000
 /** Time for which an error of the same kind is not reported again, ms. */
 const REPORT_EVERY_MS = 60_000

@@ -107,8 +107,8 @@ type MetricSamples<Label extends string> = readonly (readonly [
 type AddMetric = ReturnType<typeof createMetricAdder>
 
 /**
- * Creates the function that adds a metric. Its values are read from a snapshot at each scrape. A metric whose name ends in
- * `_total` is a counter, any other a gauge.
+ * Creates the function that adds a metric. Its values are read from a snapshot at each scrape. A metric whose name ends
+ * in `_total` is a counter, any other a gauge.
  */
 const createMetricAdder =
   (registry: Registry, read: () => ProcessSnapshot) =>

@@ -10,12 +10,12 @@ import { payingAccountCells, type RelayerState } from '../relayer/relayerState.j
 import type { ProcessSnapshot, ServedChain } from './snapshot.js'
 import { installationStatus } from './status.js'
 
-/** Maximum number of jobs on the page, the newest. */
+/** Maximum number of jobs on the page. Older jobs are left out. */
 const MAX_JOBS_SHOWN = 100
 
 /** Makes the operator's page: problems, chains, leaders, the outbox, nodes and loops. */
 export async function renderOpsPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
-  // this page is needed most while the database is unavailable, so sections that need the database are then left out
+  // this page is needed most while the database is unavailable, so it is then shown without the outbox
   const [status, outbox] = await Promise.all([
     installationStatus(snapshot, pool),
     nullIfDatabaseUnavailable(outboxSection(pool)),

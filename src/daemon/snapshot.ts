@@ -62,7 +62,8 @@ export interface Alarms {
 
 /**
  * All alarms of a snapshot, one for each cause.
- * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the database
+ * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the
+ * database
  */
 export function collectAlarms(
   snapshot: ProcessSnapshot,
@@ -104,8 +105,8 @@ const LASTING_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
 ])
 
 /**
- * Creates the worker that logs alarms of this process when they begin: all warnings, and the problems that last until an
- * operator acts. Other problems, such as a chain that catches up, are only in `/status` and metrics.
+ * Creates the worker that logs alarms of this process when they begin: all warnings, and the problems that last until
+ * an operator acts. Other problems, such as a chain that catches up, are only in `/status` and metrics.
  * @param notify wakes the worker before its next poll, for alarms that are logged immediately
  */
 export function createAlarmLogWorker(

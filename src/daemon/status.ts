@@ -23,7 +23,7 @@ const PROBE_TIMEOUT_MS = 3_000
 /** Age from which a chain's stored state is ignored, ms: its leader has missed several writes. */
 const MAX_STATE_AGE_MS = 10_000
 
-/** Answer of /health: whether no worker loop of this process is stuck. */
+/** Answer of /health, good while no worker loop of this process is stuck. */
 export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
   const stuck = loops.filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
@@ -33,7 +33,7 @@ export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
   }
 }
 
-/** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
+/** Answer of /ready, good while this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const mirrorAges = await nullIfNoDatabaseAnswer(readMirrorAges(pool))
   const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
@@ -60,7 +60,7 @@ interface StoredState {
   mirrored: ReadonlyMap<Network, MirroredNetwork>
 }
 
-/** Answer of /status: whether the whole installation works, as seen from this process. */
+/** Answer of /status, good while the whole installation works, as seen from this process. */
 export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const { config, nowMs, loops } = snapshot
   const { stored, fault } = await readStoredState(pool)
@@ -98,7 +98,9 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
 const NO_DATABASE_ANSWER_TEXT = 'the database does not answer'
 const NOTHING_STORED: StoredState = { states: [], leaders: [], mirrored: new Map() }
 
-/** Reads the stored state. It is null, with a sentence about the reason in `fault`, where the database does not answer. */
+/**
+ * Reads the stored state. It is null, with a sentence about the reason in `fault`, where the database does not answer.
+ */
 async function readStoredState(
   pool: pg.Pool,
 ): Promise<{ stored: StoredState | null; fault: string }> {

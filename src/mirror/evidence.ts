@@ -27,8 +27,8 @@ import {
 const EVIDENCE_POLL_MS = 5_000
 
 /**
- * Creates the worker that mirrors the evidence log of a source, once the feed's mirrored log is of the same generation. A source of an earlier
- * version has no evidence log.
+ * Creates the worker that mirrors the evidence log of a source, once the feed's mirrored log is of the same generation.
+ * A source of an earlier version has no evidence log.
  */
 export function createEvidenceMirrorWorker({
   network,

@@ -17,8 +17,8 @@ import { createMirrorSourceClient, type MirrorSource } from './source.js'
 import { createMirrorWorker } from './worker.js'
 
 /**
- * A running mirror of another service's log of a network. The process takes part in the election of the network's
- * leader as an indexer does, and only the leader writes.
+ * A running mirror of a network, which copies another service's log. Like an indexer, the process competes for the
+ * network's lead, and only the leader writes.
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
   /** The reason why nothing is mirrored. Null where there is no problem, and where another process leads. */

@@ -30,8 +30,8 @@ const LOG_BEGINNING_LIMIT_MS = 60_000
 /** Interval at which the time of the newest verification is stored while the checkpoint is unchanged, ms. */
 const VERIFICATION_RECORD_INTERVAL_MS = 2_000
 /**
- * Interval at which a checkpoint is stored that differs from the stored one only in signatures, ms. It bounds the writes,
- * because strangers may add signatures.
+ * Interval at which a checkpoint is stored that differs from the stored one only in signatures, ms. It bounds the
+ * writes, because strangers may add signatures.
  */
 const SIGNATURE_STORE_INTERVAL_MS = 60_000
 
@@ -48,8 +48,8 @@ export interface MirrorWorkerOptions {
 }
 
 /**
- * Creates the worker that mirrors the transparency log of a source. Each step writes everything that the log's newest checkpoint proves, in one
- * transaction. If anything is wrong, the step writes nothing.
+ * Creates the worker that mirrors the transparency log of a source. Each step writes everything that the log's newest
+ * checkpoint proves, in one transaction. If anything is wrong, the step writes nothing.
  */
 export function createMirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, cosigner } = options

@@ -60,7 +60,7 @@ const STALE_HEAD_BLOCKS = 20
 /** Assumed time between blocks while the usual time is unknown: somewhat more than Ethereum's. */
 const UNKNOWN_BLOCK_MS = 15_000
 
-/** Age from which a chain's head counts as stalled, ms. */
+/** Age above which a chain's head counts as stalled, ms. */
 export const staleHeadAgeMs = (blockMs: number | null): number =>
   Math.max(MIN_STALE_HEAD_MS, STALE_HEAD_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 

@@ -102,8 +102,8 @@ export class FairQueue {
   }
 }
 
-// these functions loop over the maps without copies of them: in a full queue each refusal reads up to 16,000 addresses,
-// and copies would take four times as long
+// the next two functions loop over the maps without copies of them: in a full queue each refusal reads up to 16,000
+// addresses, and copies would take four times as long
 
 function waitingWorkCount(wallets: WorkByWallet): number {
   let sum = 0

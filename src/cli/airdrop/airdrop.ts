@@ -165,8 +165,8 @@ function printBadLines(file: string, bad: readonly UnreadableLine[]): Error {
 
 /**
  * Runs work on a community's airdrop.
- * @throws Error with one sentence for an invalid name, and where none of the options' networks, or both, have an airdrop
- * of the community
+ * @throws Error with one sentence for an invalid name, and where none of the options' networks, or both, have an
+ * airdrop of the community
  */
 export const withAirdrop = <T>(
   name: string,

@@ -52,7 +52,9 @@ interface Interruption {
  * before the work begins, so that an interrupted command drops its scratch database.
  * @param work has to stop when `ended` rejects
  */
-async function runUntilInterrupted<T>(work: (interruption: Interruption) => Promise<T>): Promise<T> {
+async function runUntilInterrupted<T>(
+  work: (interruption: Interruption) => Promise<T>,
+): Promise<T> {
   const interrupted = new AbortController()
   const { signal } = interrupted
   const interrupt = () => interrupted.abort(new Error('interrupted: nothing is known of the dump.'))
@@ -98,7 +100,11 @@ async function replayRestoredJournals(url: string): Promise<CheckedNetwork[]> {
   }
 }
 
-function printCheckedNetworks(dump: string, isGood: boolean, checked: readonly CheckedNetwork[]): void {
+function printCheckedNetworks(
+  dump: string,
+  isGood: boolean,
+  checked: readonly CheckedNetwork[],
+): void {
   for (const { network, entries, newestAt, live, rebuilt, isEqual } of checked) {
     const newest = entries === 0 ? '' : `, the newest of ${newestAt}`
     console.log(`${network}: ${entries} entries${newest}: ${isEqual ? 'equal' : 'DIFFERENT'}`)

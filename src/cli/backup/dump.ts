@@ -92,7 +92,7 @@ const MAX_STDERR_CHARS = 65_536
  * Runs a restore program on a database. The password is passed in the environment, because every user of the machine
  * can see arguments.
  * @param signal ends the program
- * @throws Error with the first error line of the program, or that it is not installed; AbortError
+ * @throws Error with the first error line of the program, or that it is not installed; AbortError where `signal` fires
  */
 export async function restoreDump(
   { program, args }: RestoreProgram,

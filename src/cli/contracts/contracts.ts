@@ -34,8 +34,8 @@ type OpenedDeployment = ReturnType<typeof openDeployment>
 
 /**
  * Reads the desired contracts of the network that the options name, and opens its chains. Default: the only network
- * with a `deployment` in the chains file, else the first chain's network. With `ens`: reads only the desired resolver of
- * this ENS name, and opens its chain.
+ * with a `deployment` in the chains file, else the first chain's network. With `ens`: reads only the desired resolver
+ * of this ENS name, and opens its chain.
  * @throws ConfigError
  */
 function openDeployment({ testnet, mainnet, ens }: ContractOptions) {
@@ -109,7 +109,8 @@ async function printComparison(
 
 /**
  * Prints the money of the deployed contracts, and the fields that the chains file does not have yet.
- * @returns the missing fields by chain label, without chains that miss `contract` and whose deployment block is not known
+ * @returns the missing fields by chain label, without chains that miss `contract` and whose deployment block is not
+ * known
  */
 async function printMoneyAndMissingFields(
   { desired, chains }: Exclude<OpenedDeployment, { desired: null }>,

@@ -10,10 +10,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
  * @param parent the ENS name
  * @throws ConfigError
  */
-export function openEnsDeployment(
-  { chains, deployment, ens }: DraftChainsFile,
-  parent: string,
-) {
+export function openEnsDeployment({ chains, deployment, ens }: DraftChainsFile, parent: string) {
   const { siteUrl, ensKeySources } = readEnvironment()
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
   const [entry, common] = network ? [ens[network], deployment[network]] : []

@@ -90,8 +90,9 @@ async function exportLog(
 }
 
 /**
- * Checks that a log continues the checkpoint of the earlier export. At the first export there is no such file.
- * @throws Error where it does not
+ * Checks that a log continues the checkpoint in `file`, which an earlier export wrote. At the first export there is no
+ * such file, and nothing to check.
+ * @throws Error where the log does not continue it
  */
 async function assertLogContinuesExport(
   pool: pg.Pool,

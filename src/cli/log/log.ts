@@ -43,7 +43,8 @@ interface VerifyLogOptions {
 }
 
 /**
- * `clusterd log verify`: reads every entry of a service's log and verifies that they have the root of its signed checkpoint.
+ * `clusterd log verify`: reads every entry of a service's log and verifies that their Merkle root is the root of its
+ * signed checkpoint.
  * @throws ClusterdError, such as log_mismatch, whose message says what is wrong
  */
 export async function verifyTransparencyLog(

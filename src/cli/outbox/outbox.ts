@@ -95,7 +95,7 @@ const jobStateText = ({ state, release }: JobRow): string =>
 
 const jobSubjectHex = ({ subject }: JobRow): string | null => subject && toHex(subject)
 
-/** A job with the label of its chain. */
+/** A job with the label of its chain; null where the database has no such chain. */
 interface LabelledJob extends JobRow {
   label: string | null
 }

@@ -99,9 +99,12 @@ export async function changeRegistrarAuthorities(
     relayAuthority,
     treasuryAuthority,
   } = await requireRegistrarState(options)
-  const relay = options.relay === undefined ? relayAuthority : parseSolanaAddress('--relay', options.relay)
+  const relay =
+    options.relay === undefined ? relayAuthority : parseSolanaAddress('--relay', options.relay)
   const treasury =
-    options.treasury === undefined ? treasuryAuthority : parseSolanaAddress('--treasury', options.treasury)
+    options.treasury === undefined
+      ? treasuryAuthority
+      : parseSolanaAddress('--treasury', options.treasury)
   if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
     throw new Error('Name another --relay or --treasury: these are the authorities already.')
   await sendOrPrintInstruction(options, admin, (registrar) =>

@@ -34,8 +34,8 @@ const GENESIS_TIMEOUT_MS = 5_000
 
 /**
  * Opens a configured EVM chain. Most chains are opened without a call of their nodes, which may be unavailable: the
- * chain's worker reads the genesis hash later. Two kinds of chain are asked for it here: the hub of a new configuration,
- * and a local chain, whose launcher may have created it anew.
+ * chain's worker reads the genesis hash later. Two kinds of chain are asked for it here: the hub of a new
+ * configuration, and a local chain, whose launcher may have created it anew.
  * @throws ChainMismatchError, also for another hub; ConfigError for contracts without a running hash where the chains
  * file names no `trust`; WrongChainError where the chain is asked
  */

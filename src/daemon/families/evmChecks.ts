@@ -140,8 +140,8 @@ const checkRelayerRole = (
   })
 
 /**
- * Checks on the mainnet that a contract, such as a multisig, owns the hub: the owner sets peers and verifiers, so a single
- * key must not control the credits in the hub.
+ * Checks on the mainnet that a contract, such as a multisig, owns the hub: the owner sets peers and verifiers, so a
+ * single key must not control the credits in the hub.
  */
 const checkHubOwner = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
   runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {

@@ -18,7 +18,8 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 const LAMPORTS_PER_SOL = 1e9
 
 /**
- * Checks of every Solana chain: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
+ * Checks of every Solana chain: each RPC URL, the program, the relay authority's balance, and the price feeds on the
+ * hub.
  */
 export async function checkSolanaClusters({
   chains,

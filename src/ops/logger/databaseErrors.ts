@@ -30,8 +30,9 @@ const DRIVER_SENTENCES: readonly (readonly [beginning: string, sentence: string]
 ]
 
 /**
- * Beginnings of further messages that the driver makes itself, without a value of a statement or a row. They are recognized
- * by their text, because the driver replaces stacks. databaseErrors.test.ts compares the list with the driver.
+ * Beginnings of further messages that the driver makes itself, without a value of a statement or a row. They are
+ * recognized by their text, because the driver replaces stacks. databaseErrors.test.ts compares the list with the
+ * driver.
  */
 const LOGGED_DRIVER_MESSAGE_BEGINNINGS = [
   'A query must have',
@@ -63,7 +64,9 @@ const LOGGED_DRIVER_MESSAGE_BEGINNINGS = [
 /** Matches messages without double quotes, which enclose data. Single quotes enclose only names. */
 const MESSAGE_WITHOUT_DATA_PATTERN = /^[\w ,.:=(){}'-]{1,160}$/
 
-/** Our own error classes, identified by their names, because the pool replaces their stacks. */
+/**
+ * Our own error classes whose messages are logged. Their names identify them, because the pool replaces their stacks.
+ */
 const OWN_ERROR_CLASS_NAMES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
 
 /** Message of PostgreSQL about a denied access. The name of the object is not secret. */
