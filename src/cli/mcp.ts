@@ -9,8 +9,8 @@ import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
 import { NAME_RULES_TEXT } from '../registry/primitives/nameRule.js'
 import { replaceBigintByText } from './output.js'
 
-const MAX_NAMES = 100
-const MAX_EVENTS = 100
+const MAX_NAMES_PER_CALL = 100
+const MAX_EVENTS_PER_PAGE = 100
 /** Longest wait of a tool for a status, seconds. It is shorter than agents' time limits for a call. */
 const MAX_WAIT_S = 50
 
@@ -21,7 +21,7 @@ const bidSchema = z.strictObject({
   name: z.string().describe(`A name: ${NAME_RULES_TEXT}`),
   amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
 })
-const nameOf = (element: string | z.output<typeof bidSchema>): string =>
+const nameInElement = (element: string | z.output<typeof bidSchema>): string =>
   typeof element === 'string' ? element : element.name
 /** Schema of a list of names. All tools that take names share it: agents would confuse two similar schemas. */
 const namesSchema = z
@@ -30,12 +30,12 @@ const namesSchema = z
       .union([z.string(), bidSchema], {
         error: 'a name is a text, or an object with `name` and, for a bid, `amountWei`',
       })
-      .refine((element) => parseClusterName(nameOf(element)) !== null, {
-        error: ({ input }) => nameErrorText(nameOf(input as string)),
+      .refine((element) => parseClusterName(nameInElement(element)) !== null, {
+        error: ({ input }) => nameErrorText(nameInElement(input as string)),
       }),
   )
   .min(1)
-  .max(MAX_NAMES)
+  .max(MAX_NAMES_PER_CALL)
   .describe('Names: each a text, or an object with `name`')
 const addressSchema = z
   .string()
@@ -48,7 +48,6 @@ const testnetSchema = z.boolean().default(false).describe('Of the testnet in pla
 const ENS_NAME_ADVICE =
   'names are taken without their ENS parent: alice.names.eth as "alice", main.alice.names.eth as "alice/main"'
 
-/** Error message for a text that is not a name. */
 const nameErrorText = (text: string): string =>
   `"${text}" is no name: ${text.includes('.') ? ENS_NAME_ADVICE : NAME_RULES_TEXT}`
 
@@ -91,7 +90,7 @@ const MCP_TOOLS = {
     input: { address: addressSchema },
     answer: async (client, { address }, signal) => ({
       listedAs: await client.nameOf(address, { signal }),
-      owns: await client.ownedBy(address, { limit: MAX_NAMES }, { signal }),
+      owns: await client.ownedBy(address, { limit: MAX_NAMES_PER_CALL }, { signal }),
     }),
   }),
   get_cluster: defineTool({
@@ -103,7 +102,8 @@ const MCP_TOOLS = {
   check_availability: defineTool({
     description: 'Whether names can be registered.',
     input: { names: namesSchema },
-    answer: (client, { names }, signal) => client.availability(names.map(nameOf), { signal }),
+    answer: (client, { names }, signal) =>
+      client.availability(names.map(nameInElement), { signal }),
   }),
   list_networks: defineTool({
     description:
@@ -164,7 +164,7 @@ const MCP_TOOLS = {
       from: addressSchema
         .optional()
         .describe('Only events of the wallet with this address; no time'),
-      limit: z.number().int().min(1).max(MAX_EVENTS).default(20),
+      limit: z.number().int().min(1).max(MAX_EVENTS_PER_PAGE).default(20),
     },
     answer: (client, { resume, newestFirst, from, limit }, signal) =>
       client.eventsPage(

@@ -7,7 +7,7 @@ export function colourText(style: TextStyle, text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text
 }
 
-/** Option of every command that prints data. */
+/** Option of commands that print data as text by default. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
 /** Replacer of `JSON.stringify`. A bigint becomes decimal text, because JSON has no bigints. */

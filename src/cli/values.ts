@@ -38,7 +38,7 @@ export function networksOfOptions(options: NetworkOptions): readonly Network[] {
   return network === null ? NETWORKS : [network]
 }
 
-/** Settings of a chain in the chains file, by label. @throws ConfigError where the file does not have the label */
+/** Settings of a chain in the chains file, by label. @throws ConfigError, such as for an unknown label */
 export function requireConfiguredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
   const config = readChainsFile(chainsFile).chains.find((chain) => chain.label === label)

@@ -95,7 +95,7 @@ export const evmChainSchema = strictChainSchema.transform(withPreset).readonly()
 
 /**
  * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
- * the label of a public chain) takes nothing from the preset.
+ * the label of a public chain) takes only network and name from the preset.
  */
 function withPreset(chain: z.output<typeof strictChainSchema>) {
   // the schema accepts only labels that have a preset

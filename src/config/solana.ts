@@ -5,7 +5,6 @@ import type { Network } from '../registry/primitives/network.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fieldSchemas.js'
 import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 
-/** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
 const base58KeySchema = z
   .string()
   .refine((text) => parseWalletOrNull(text)?.type === 'solana', 'must be 32 bytes in base58')

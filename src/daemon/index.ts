@@ -9,7 +9,7 @@ import { createThrottle, errorKind } from '../ops/throttle.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 
-/** How long a start waits for its database. */
+/** How long a start waits for its database or for missing migrations. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
 /** Pause between two attempts of a start. */
 const DATABASE_PAUSE_MS = 1_000
@@ -39,7 +39,7 @@ export async function startDaemon(
   const endMs = performance.now() + DATABASE_PATIENCE_MS
   for (;;) {
     try {
-      return await startOnce(config, log, families)
+      return await tryStart(config, log, families)
     } catch (error) {
       const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
       if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
@@ -49,7 +49,7 @@ export async function startDaemon(
   }
 }
 
-async function startOnce(
+async function tryStart(
   config: Config,
   log: Logger,
   families: readonly DaemonChainFamily[] | undefined,

@@ -10,7 +10,7 @@ import { type ProcessSnapshot, processAlarms } from './snapshot.js'
 const JOB_KINDS = Object.keys(JOB_KIND)
 
 /** Sample of the metric `clusterd_alarm` that is always exported, so that the metric also exists without an alarm. */
-const NO_ALARM = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
+const NO_ALARM_SAMPLE = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
 
 /**
  * Adds the metrics that show the daemon's snapshot.
@@ -28,7 +28,7 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
         ({ alarm, network = '', chain = '', subject = '' }) =>
           [{ alarm, network, chain, subject }, 1] as const,
       )
-      return [NO_ALARM, ...samples]
+      return [NO_ALARM_SAMPLE, ...samples]
     },
   )
   addChainMetrics(show)

@@ -59,7 +59,6 @@ ${outbox ?? html`<p class="bad">The database does not answer: the outbox is not 
 ${tableSection('Nodes', snapshot.chains.flatMap(nodeRows))}${tableSection('Loops', loops)}`
 }
 
-/** Section of the page with the outbox's open jobs. */
 async function outboxSection(pool: pg.Pool): Promise<Html> {
   const shown = { networks: NETWORKS, states: UNFINISHED_JOB_STATES, limit: MAX_JOBS_SHOWN }
   const jobs = await listJobs(pool, shown)

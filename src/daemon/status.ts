@@ -64,7 +64,7 @@ interface StoredState {
 export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const { config, nowMs, loops } = snapshot
   const { stored, fault } = await readStoredState(pool)
-  const { leaders, mirrored } = stored ?? NOTHING_STORED
+  const { leaders, mirrored } = stored ?? EMPTY_STORED_STATE
   const chains = chainStatuses(snapshot, stored)
   const { problems, warnings } = collectAlarms(snapshot, [
     ...databaseProblems(snapshot, fault),
@@ -96,7 +96,7 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
 }
 
 const NO_DATABASE_ANSWER_TEXT = 'the database does not answer'
-const NOTHING_STORED: StoredState = { states: [], leaders: [], mirrored: new Map() }
+const EMPTY_STORED_STATE: StoredState = { states: [], leaders: [], mirrored: new Map() }
 
 /**
  * Reads the stored state. It is null, with a sentence about the reason in `fault`, where the database does not answer.
@@ -151,7 +151,7 @@ function chainStatuses(snapshot: ProcessSnapshot, stored: StoredState | null): C
       return role === 'hub'
         ? [{ network, label, state: null, problem: nameProofProblem(network, snapshot) }]
         : []
-    return [chainStatus(chain, stored ?? NOTHING_STORED, snapshot.nowMs)]
+    return [chainStatus(chain, stored ?? EMPTY_STORED_STATE, snapshot.nowMs)]
   })
 }
 

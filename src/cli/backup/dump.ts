@@ -43,7 +43,7 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
   const { beginning, end } = await readBeginningAndEnd(dump)
   if (beginning === '')
     throw new Error(
-      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${INSTALL_ADVICE}`,
+      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${INSTALL_CLIENT_PROGRAMS_ADVICE}`,
     )
   if (beginning.startsWith('PGDMP')) return restore
   const isTar = beginning.startsWith('ustar', TAR_MAGIC_OFFSET)
@@ -133,7 +133,7 @@ export async function restoreDump(
   )
 }
 
-const INSTALL_ADVICE =
+const INSTALL_CLIENT_PROGRAMS_ADVICE =
   "install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client; for a newer server apt.postgresql.org)."
 
 /** Advice for errors of the restore programs that are caused by a program's or a server's version. */
@@ -149,4 +149,4 @@ const VERSION_REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
 ]
 
 const notInstalledError = (program: string): Error =>
-  new Error(`${program} is not installed: ${INSTALL_ADVICE}`)
+  new Error(`${program} is not installed: ${INSTALL_CLIENT_PROGRAMS_ADVICE}`)

@@ -36,7 +36,7 @@ interface ExportedLog {
 }
 
 /**
- * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of its URLs (C2SP
+ * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of the logs' URLs (C2SP
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
  * @throws Error where no log is signed, the folder has an export of another history, or the log restarts meanwhile
  */

@@ -108,7 +108,7 @@ async function withChainLabels(db: Queryable, jobs: readonly JobRow[]): Promise<
   return jobs.map((job) => ({ ...job, label: labels.get(job.network)?.get(job.chain) ?? null }))
 }
 
-/** A job as JSON, bytes as hex. `nextMs`, the time of the next attempt, is null for a job that need not wait. */
+/** A job as JSON, bytes as text. `nextMs`, the time of the next attempt, is null for a job that need not wait. */
 function describeJob(job: LabelledJob) {
   const { message, payment, signer, txs, others, label, ...rest } = job
   return {
