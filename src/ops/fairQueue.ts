@@ -9,7 +9,7 @@ interface WaitingWork {
 }
 
 interface FairQueueBounds {
-  /** Maximum number of pieces of work that run at once. */
+  /** Maximum number of pieces of work that run at the same time. */
   atOnce: number
   /** Maximum number of waiting pieces of work. */
   waiting: number

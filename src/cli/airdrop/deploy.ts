@@ -122,8 +122,8 @@ function assertNoOtherDistributor(airdrop: Airdrop, { made, funds }: Distributor
 
 /**
  * Remaining steps to deploy a distributor and to fund it.
- * @throws Error where the token is no contract, or the airdrop has ended and its distributor is not deployed or
- * `--fund` is given; errors of `isUnfunded`
+ * @throws Error where the token is no contract, or the airdrop has ended while its distributor is not deployed
+ * or `--fund` is given; errors of `isUnfunded`
  */
 async function remainingSteps(
   deployment: DeploymentChain,
