@@ -6,7 +6,7 @@ import { CHAIN_FAMILY_COMMANDS } from './cli/families.js'
 import { addInitCommand } from './cli/init/commands.js'
 import { addJournalCommands } from './cli/journal/commands.js'
 import { addKeyCommands } from './cli/keys/commands.js'
-import { lazyCommandActions } from './cli/lazily.js'
+import { createLazyCommandActions } from './cli/lazily.js'
 import { addFeedLogCommands } from './cli/log/commands.js'
 import { addOutboxCommands } from './cli/outbox/commands.js'
 import { errorMessageOf } from './cli/output.js'
@@ -19,7 +19,7 @@ import { SERVICE_VERSION } from './ops/version.js'
 /** Commands that read no `.env`: `dev` and `rehearse` run chains of their own, and `init` writes the file. */
 const COMMANDS_WITHOUT_ENV_FILE = ['dev', 'rehearse', 'init']
 
-/** Sets the variables of the file `.env` that are not set yet, except for `COMMANDS_WITHOUT_ENV_FILE`. */
+/** Sets variables from the `.env` files (`loadEnvFile`), unless the command is one of `COMMANDS_WITHOUT_ENV_FILE`. */
 async function loadEnvFileFor(command: Command): Promise<void> {
   let outermost = command
   while (outermost.parent?.parent) outermost = outermost.parent
@@ -27,7 +27,7 @@ async function loadEnvFileFor(command: Command): Promise<void> {
     (await import('./config/index.js')).loadEnvFile()
 }
 
-const startAction = lazyCommandActions(() => import('./cli/start.js'))
+const startAction = createLazyCommandActions(() => import('./cli/start.js'))
 
 /** The command line. A command's action is loaded when the command runs, so `start` never loads the local world. */
 const program = new Command('clusterd')
@@ -42,7 +42,7 @@ program
     'run a whole local world: PostgreSQL, chains, contracts, daemon (data in CLUSTERD_HOME)',
   )
   .option('--limits', 'limit what clients may ask, as `start` does')
-  .action(lazyCommandActions(() => import('./cli/dev.js'))('runDevCommand'))
+  .action(createLazyCommandActions(() => import('./cli/dev.js'))('runDevCommand'))
 
 program
   .command('rehearse')
@@ -67,13 +67,13 @@ program
   .command('doctor')
   .description('check all that `start` needs, and say what to do')
   .option('--json', 'as JSON')
-  .action(lazyCommandActions(() => import('./cli/doctor/doctor.js'))('runDoctorCommand'))
+  .action(createLazyCommandActions(() => import('./cli/doctor/doctor.js'))('runDoctorCommand'))
 
 program
   .command('migrate')
   .description('bring the database to this version')
   .option('--check', 'name the migrations that are missing, and apply none')
-  .action(lazyCommandActions(() => import('./cli/migrate.js'))('migrateDatabase'))
+  .action(createLazyCommandActions(() => import('./cli/migrate.js'))('migrateDatabase'))
 
 addNetworkOptions(program.command('mirror'), 'default: both, testnet where the source has one')
   .description('copy another service’s signed log into DATABASE_URL, follow it, and serve it')
@@ -92,7 +92,7 @@ program
   .command('mcp')
   .description('tools for agents (Model Context Protocol) that ask a deployment')
   .option('--url <url>', 'the deployment', 'http://127.0.0.1:3000')
-  .action(lazyCommandActions(() => import('./cli/mcp.js'))('serveMcp'))
+  .action(createLazyCommandActions(() => import('./cli/mcp.js'))('serveMcp'))
 
 addInitCommand(program)
 addJournalCommands(program)

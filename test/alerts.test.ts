@@ -71,7 +71,7 @@ const loop = {
   cause: null,
 }
 /** An error of our own code that is too old for an alarm. */
-const ownError = {
+const internalError = {
   name: 'the relayer',
   network: 'mainnet',
   chain: '1',
@@ -152,7 +152,7 @@ const snapshot = (changes: Partial<ProcessSnapshot> = {}): ProcessSnapshot =>
     outboxes: [outbox()],
     relayed: ['mainnet'],
     loops: [loop],
-    ownErrors: [ownError],
+    internalErrors: [internalError],
     failedRoutes: [failedRoute],
     pools: { read: pool },
     ...changes,
@@ -215,7 +215,7 @@ const REHEARSALS: Record<AlarmName, Partial<ProcessSnapshot>> = {
   ClusterdChainBehind: { chains: [chain({ tailBlock: 90 })] },
   ClusterdLoopHangs: { loops: [{ ...loop, ageMs: STUCK_LOOP_ALARM_MS + 1_000 }] },
   ClusterdLoopFails: { loops: [{ ...loop, failures: LOOP_FAILURES_ALARM + 1 }] },
-  ClusterdOwnErrors: { ownErrors: [{ ...ownError, ageMs: 1_000 }] },
+  ClusterdOwnErrors: { internalErrors: [{ ...internalError, ageMs: 1_000 }] },
   ClusterdPaymentsWait: raised('ClusterdPaymentsWait'),
   ClusterdJobsParked: hub(jobs([parked])),
   ClusterdJobsWait: hub(jobs([waiting])),

@@ -35,7 +35,7 @@ const ROUTE_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export interface ApiDeps
   extends ContextDeps,
-    Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed' | 'onOwnError'>,
+    Pick<ResponseSenderDeps, 'log' | 'metrics' | 'failed' | 'onInternalError'>,
     Partial<Pick<RouteServices, keyof typeof DEFAULT_SERVICES>> {
   /** Wakes long polls and streams. Without notifications, long polls and streams poll the database. */
   notifications?: ChangeNotifications
@@ -65,7 +65,7 @@ export function createApi(deps: ApiDeps) {
   }
   const streams = {
     places: createLongRequestLimiter(MAX_FEED_STREAMS, limits !== null),
-    tail: new FeedTail({ pool: deps.pool, notifications, onOwnError: deps.onOwnError }),
+    tail: new FeedTail({ pool: deps.pool, notifications, onInternalError: deps.onInternalError }),
     pages: createPageReadQueue(),
     ended: notifications.ended,
   }

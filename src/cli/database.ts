@@ -7,7 +7,7 @@ import { MISSING_PRIVILEGE, runAndRecordCommand } from './recorded.js'
 /**
  * Runs `work` on a command's database, and records the command in `operator_actions`. Every command opens its database
  * here, except `start` and `mirror`, which log their actions, and `doctor`, which only reads.
- * @throws ConfigError where no database is set; the errors of `work`, database errors with advice
+ * @throws ConfigError where no database is set; the errors of `work`, of which database errors get a text with advice
  */
 export async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Promise<T> {
   const { databaseDirectUrl, home } = readEnvironment()

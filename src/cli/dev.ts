@@ -9,7 +9,10 @@ import { LABELLED_FAMILIES } from '../registry/families.js'
 import type { Stack } from '../testing/index.js'
 import { colourText } from './output.js'
 
-/** Time limit for stopping the local world. This process then ends, and its guard kills the remaining processes. */
+/**
+ * Time limit for stopping the local world. Then this process ends, and a guard process kills the world's other
+ * processes.
+ */
 const STOP_LIMIT_MS = 8_000
 
 /** `clusterd dev`: runs a local world (PostgreSQL, chains, contracts and the service) until Ctrl-C. */

@@ -3,7 +3,7 @@
  * module is loaded when the action runs, so that other commands start faster. The exported function gets the command's
  * arguments, its options, and then `more`.
  */
-export const lazyCommandActions =
+export const createLazyCommandActions =
   <M extends object>(load: () => Promise<M>) =>
   (action: keyof M, ...more: readonly unknown[]) =>
   async (...args: unknown[]): Promise<void> => {

@@ -9,19 +9,19 @@ import { parseClusterName, parseFullName } from '../registry/primitives/name.js'
 import { NAME_RULES_TEXT } from '../registry/primitives/nameRule.js'
 import { replaceBigintByText } from './output.js'
 
-const MAX_NAMES = 100
-const MAX_EVENTS = 100
+const MAX_NAMES_PER_CALL = 100
+const MAX_EVENTS_PER_PAGE = 100
 /** Longest wait of a tool for a status, seconds. It is shorter than agents' time limits for a call. */
 const MAX_WAIT_S = 50
 
-const INSTRUCTIONS =
+const MCP_INSTRUCTIONS =
   'Looks up names and bundles (clusters) of wallets in clusterd, quotes registrations and follows their transactions. Nothing here signs or pays: a quote is transaction data for the user’s wallet. Amounts are in the smallest unit, as text.'
 
 const bidSchema = z.strictObject({
   name: z.string().describe(`A name: ${NAME_RULES_TEXT}`),
   amountWei: z.string().optional().describe('The bid, wei of ETH; default 0.01 ETH'),
 })
-const nameOf = (element: string | z.output<typeof bidSchema>): string =>
+const nameInElement = (element: string | z.output<typeof bidSchema>): string =>
   typeof element === 'string' ? element : element.name
 /** Schema of a list of names. All tools that take names share it: agents would confuse two similar schemas. */
 const namesSchema = z
@@ -30,12 +30,12 @@ const namesSchema = z
       .union([z.string(), bidSchema], {
         error: 'a name is a text, or an object with `name` and, for a bid, `amountWei`',
       })
-      .refine((element) => parseClusterName(nameOf(element)) !== null, {
-        error: ({ input }) => nameErrorText(nameOf(input as string)),
+      .refine((element) => parseClusterName(nameInElement(element)) !== null, {
+        error: ({ input }) => nameErrorText(nameInElement(input as string)),
       }),
   )
   .min(1)
-  .max(MAX_NAMES)
+  .max(MAX_NAMES_PER_CALL)
   .describe('Names: each a text, or an object with `name`')
 const addressSchema = z
   .string()
@@ -48,7 +48,6 @@ const testnetSchema = z.boolean().default(false).describe('Of the testnet in pla
 const ENS_NAME_ADVICE =
   'names are taken without their ENS parent: alice.names.eth as "alice", main.alice.names.eth as "alice/main"'
 
-/** Error message for a text that is not a name. */
 const nameErrorText = (text: string): string =>
   `"${text}" is no name: ${text.includes('.') ? ENS_NAME_ADVICE : NAME_RULES_TEXT}`
 
@@ -57,7 +56,7 @@ const addressErrorText = (text: string): string =>
     ? `the checksum of ${text} (EIP-55) is wrong: copy it again, or give it in lower case`
     : `"${text}" is no address of a known form: resolve_name has the address of a name`
 
-interface Tool<Fields extends z.ZodRawShape> {
+interface McpTool<Fields extends z.ZodRawShape> {
   description: string
   input: Fields
   answer(
@@ -66,11 +65,11 @@ interface Tool<Fields extends z.ZodRawShape> {
     signal: AbortSignal,
   ): Promise<unknown>
 }
-const defineTool = <Fields extends z.ZodRawShape>(definition: Tool<Fields>): Tool<Fields> =>
+const defineTool = <Fields extends z.ZodRawShape>(definition: McpTool<Fields>): McpTool<Fields> =>
   definition
 
 /** The MCP tools, by name. All of them are read-only. */
-const TOOLS = {
+const MCP_TOOLS = {
   resolve_name: defineTool({
     description:
       'The address behind a name (`alice`, `alice/main`) or a name below a community (`club/alice`); null for none.',
@@ -91,7 +90,7 @@ const TOOLS = {
     input: { address: addressSchema },
     answer: async (client, { address }, signal) => ({
       listedAs: await client.nameOf(address, { signal }),
-      owns: await client.ownedBy(address, { limit: MAX_NAMES }, { signal }),
+      owns: await client.ownedBy(address, { limit: MAX_NAMES_PER_CALL }, { signal }),
     }),
   }),
   get_cluster: defineTool({
@@ -103,7 +102,8 @@ const TOOLS = {
   check_availability: defineTool({
     description: 'Whether names can be registered.',
     input: { names: namesSchema },
-    answer: (client, { names }, signal) => client.availability(names.map(nameOf), { signal }),
+    answer: (client, { names }, signal) =>
+      client.availability(names.map(nameInElement), { signal }),
   }),
   list_networks: defineTool({
     description:
@@ -164,7 +164,7 @@ const TOOLS = {
       from: addressSchema
         .optional()
         .describe('Only events of the wallet with this address; no time'),
-      limit: z.number().int().min(1).max(MAX_EVENTS).default(20),
+      limit: z.number().int().min(1).max(MAX_EVENTS_PER_PAGE).default(20),
     },
     answer: (client, { resume, newestFirst, from, limit }, signal) =>
       client.eventsPage(
@@ -186,12 +186,12 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
     throw new Error(`--url ${url} is no HTTP address.`)
   const server = new McpServer(
     { name: 'clusterd', version: SERVICE_VERSION },
-    { instructions: INSTRUCTIONS },
+    { instructions: MCP_INSTRUCTIONS },
   )
   const clients = { mainnet: new Client({ url }), testnet: new Client({ url, testnet: true }) }
-  for (const [name, { description, input, answer }] of Object.entries(TOOLS) as [
+  for (const [name, { description, input, answer }] of Object.entries(MCP_TOOLS) as [
     string,
-    Tool<z.ZodRawShape>,
+    McpTool<z.ZodRawShape>,
   ][]) {
     const config = {
       description,
@@ -206,7 +206,7 @@ export async function serveMcp({ url }: { url: string }): Promise<void> {
   await server.connect(new StdioServerTransport())
 }
 
-/** A tool's result. An error of the client, such as for an error response, becomes an error result with its reason. */
+/** A tool's result. A ClusterdError, such as an error response, becomes an error result. Other errors are thrown. */
 const toolResult = (answer: Promise<unknown>, url: string): Promise<CallToolResult> =>
   answer.then(
     (value) => ({ content: [{ type: 'text', text: JSON.stringify(value, replaceBigintByText) }] }),
@@ -217,7 +217,7 @@ const toolResult = (answer: Promise<unknown>, url: string): Promise<CallToolResu
     },
   )
 
-/** Text of an error: `code: message`, and as JSON the response's other fields, such as the names that are taken. */
+/** Text of an error: `code: message`, then the response's other fields as JSON, such as the names that are taken. */
 function errorResponseText({ code, message, body }: ClusterdError): string {
   const { status, error, message: _, ...facts } = Object(body) as Record<string, unknown>
   return `${code}: ${message}${Object.keys(facts).length > 0 ? ` ${JSON.stringify(facts)}` : ''}`

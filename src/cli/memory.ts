@@ -8,13 +8,16 @@ const CHECK_INTERVAL_MS = 30_000
  * time since the last check.
  */
 const MAX_BUSY_SHARE = 0.25
-/** Growth of the heap that makes a collection worthwhile, bytes: since the last one, and over `KEPT_BYTES`. */
+/**
+ * Growth of the heap that makes a collection worthwhile, bytes. It is counted from the heap's smallest size since the
+ * last collection, or from `BASE_HEAP_BYTES` if that size was smaller.
+ */
 const MIN_GROWTH_BYTES = 32 * 2 ** 20
 /**
- * Heap that a process may keep, bytes, after its start or a small load. Compacting such a heap takes 30 MiB more for a
- * moment, and returned 5 MiB after a start.
+ * Smallest heap size from which growth is counted, bytes. A smaller heap is not worth a collection: compacting it takes
+ * 30 MiB more for a moment, and returned 5 MiB when it was measured after a start.
  */
-const KEPT_BYTES = 96 * 2 ** 20
+const BASE_HEAP_BYTES = 96 * 2 ** 20
 
 /**
  * Returns memory to the system: when the process is idle, runs a garbage collection of a heap of 128 MiB or more that
@@ -32,7 +35,7 @@ export function collectHeapWhenIdle({ everyMs = CHECK_INTERVAL_MS } = {}): () =>
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
     const { heapTotal } = process.memoryUsage()
-    leftBytes = Math.max(KEPT_BYTES, Math.min(leftBytes, heapTotal))
+    leftBytes = Math.max(BASE_HEAP_BYTES, Math.min(leftBytes, heapTotal))
     if (utilization > MAX_BUSY_SHARE || heapTotal - leftBytes < MIN_GROWTH_BYTES) return
     // compact the heap: otherwise a memory page with a few live objects would be kept
     setFlagsFromString('--compact-on-every-full-gc')

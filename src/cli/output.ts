@@ -2,15 +2,15 @@ import { styleText } from 'node:util'
 
 type TextStyle = 'bold' | 'dim' | 'green' | 'cyan' | 'yellow'
 
-/** Colours text on a terminal; plain text for a file or pipe. */
+/** Styles text where stdout is a terminal. For a file or pipe the text is returned unchanged. */
 export function colourText(style: TextStyle, text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text
 }
 
-/** Option of every command that prints data. */
+/** Option of commands that print data as text by default. */
 export const JSON_OPTION = ['--json', 'as JSON'] as const
 
-/** Replacer of `JSON.stringify`: JSON has no bigints. */
+/** Replacer of `JSON.stringify`. A bigint becomes decimal text, because JSON has no bigints. */
 export const replaceBigintByText = (_: string, value: unknown) =>
   typeof value === 'bigint' ? value.toString() : value
 
@@ -48,14 +48,15 @@ function printTable(items: readonly object[]): void {
   }
 }
 
-const FIELD_WIDTH = 12
+/** Width of the column of field names, characters. */
+const FIELD_NAME_WIDTH = 12
 
 /** Prints an object as JSON, or as text with one field per line. */
 export function printFields(thing: object, json: boolean | undefined): void {
   if (json) printJson(thing)
   else
     for (const [name, value] of Object.entries(thing))
-      console.log(`${name.padEnd(FIELD_WIDTH)} ${fieldText(name, value)}`)
+      console.log(`${name.padEnd(FIELD_NAME_WIDTH)} ${fieldText(name, value)}`)
 }
 
 /** Text of a field's value. A number in a field `…Ms` is a Unix time, and becomes a date. */
@@ -75,7 +76,9 @@ export function durationText(ms: number): string {
   return seconds < 86_400 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} d`
 }
 
-/** Message of an error. An AggregateError of connection attempts has no message of its own. */
+/**
+ * Message of an error. For an AggregateError without one (failed connection attempts): the message of its first error.
+ */
 export function errorMessageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.message !== '') return error.message

@@ -9,13 +9,13 @@ import { redactSecrets } from './withoutSecrets.js'
 /** Time limit of a write to `operator_actions`. A command goes on without the row after this time. */
 const WRITE_LIMIT_MS = 3_000
 const MAX_TEXT_CHARS = 500
-/** SQLSTATE of an access that the role may not make. */
+/** SQLSTATE insufficient_privilege: the role may not do what the statement does. */
 export const MISSING_PRIVILEGE = '42501'
 
 /**
  * Runs a command's work between two writes of its row in `operator_actions`. A row without an outcome belongs to a
  * command that is still running, or was killed. The command runs even if the row can't be written, such as where the
- * database is unavailable, read-only, or has no such table yet. A missing privilege is reported on stderr.
+ * database is unavailable, read-only, or has no such table yet.
  * @throws the errors of `work`
  */
 export async function runAndRecordCommand<T>(url: string, work: () => Promise<T>): Promise<T> {

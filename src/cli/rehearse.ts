@@ -4,11 +4,11 @@ import { toHex } from '../registry/primitives/bytes.js'
 import { runUntilSignal } from './dev.js'
 import { REHEARSAL_FILE, readRehearsal } from './init/init.js'
 import { colourText } from './output.js'
-import { evmAddressParser } from './values.js'
+import { createEvmAddressParser } from './values.js'
 
 /** `clusterd rehearse`: runs chains and a database for a rehearsal until Ctrl-C, or funds accounts of a running one. */
 export async function runRehearseCommand({ fund }: { fund?: readonly string[] }): Promise<void> {
-  if (fund) return fundAccounts(fund.map(evmAddressParser('--fund')))
+  if (fund) return fundAccounts(fund.map(createEvmAddressParser('--fund')))
   const file = reserveFile()
   console.log('Starting the chains and the database of a rehearsal. Ctrl-C ends and removes them.')
   const { startRehearsal } = await import('../testing/rehearsal.js')

@@ -9,7 +9,7 @@ import { collectHeapWhenIdle } from './memory.js'
 import { type NetworkOptions, networksOfOptions } from './values.js'
 
 /** Time limit for stopping a daemon that has not started yet. It equals the daemon's own time limit for a stop. */
-const GIVE_UP_MS = 8_000
+const UNSTARTED_STOP_LIMIT_MS = 8_000
 /**
  * Growth of the heap, in percent of the live objects, at which V8 runs the next full collection. By V8's default a heap
  * may grow fourfold on machines with much memory, which kept 80 MiB more garbage during a long catch-up.
@@ -85,7 +85,7 @@ async function runDaemon(read: () => Config): Promise<void> {
   await stopRequest
   // abandon a start that still waits, for the lock of migrations or for a server that does not answer
   const daemon = await withTimeout(
-    GIVE_UP_MS,
+    UNSTARTED_STOP_LIMIT_MS,
     starting.catch(() => null),
     null,
   )
@@ -102,8 +102,7 @@ function waitForStopRequest(isChild: boolean): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       process.once(signal, () => resolve())
-    // a disconnect ends this process only under the launcher of a test network: the IPC channel of a supervisor may
-    // close and reopen
+    // a disconnect ends this process only in a local world: the IPC channel of another supervisor may close and reopen
     if (isChild) process.once('disconnect', () => resolve())
   })
 }

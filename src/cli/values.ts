@@ -38,7 +38,7 @@ export function networksOfOptions(options: NetworkOptions): readonly Network[] {
   return network === null ? NETWORKS : [network]
 }
 
-/** Settings of a chain in the chains file, by label. @throws ConfigError where the file does not have the label */
+/** Settings of a chain in the chains file, by label. @throws ConfigError, such as for an unknown label */
 export function requireConfiguredChain(label: string): ChainConfig {
   const { chainsFile } = readEnvironment()
   const config = readChainsFile(chainsFile).chains.find((chain) => chain.label === label)
@@ -49,7 +49,7 @@ export function requireConfiguredChain(label: string): ChainConfig {
 /**
  * Creates the parser of an option's EVM address. The parser returns 20 bytes, and throws an Error with one sentence.
  */
-export const evmAddressParser =
+export const createEvmAddressParser =
   (option: string) =>
   (text: string): Buffer => {
     const address = parseAddress(text)
@@ -64,7 +64,7 @@ export const evmAddressParser =
  * Creates the parser of an option's time: Unix seconds, or an ISO date such as `2027-01-31` or `2027-01-31T12:00:00Z`.
  * The parser returns Unix seconds, and throws an Error with one sentence.
  */
-export const unixSecondsParser =
+export const createUnixSecondsParser =
   (option: string) =>
   (text: string): number => {
     if (/^[0-9]{9,11}$/.test(text)) return Number(text)
@@ -78,7 +78,7 @@ export const unixSecondsParser =
   }
 
 /** Creates the parser of an option's whole number from `min` to `max`. The parser throws an Error with one sentence. */
-export const wholeNumberParser =
+export const createWholeNumberParser =
   (option: string, { min = 0, max }: { min?: number; max: number }) =>
   (text: string): number => {
     const number = Number(text)
@@ -86,8 +86,8 @@ export const wholeNumberParser =
     throw new Error(`${option} is a whole number from ${min} to ${max}.`)
   }
 
-export const blockNumberParser = (option: string) =>
-  wholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
+export const createBlockNumberParser = (option: string) =>
+  createWholeNumberParser(option, { max: Number.MAX_SAFE_INTEGER })
 
 /** Adds the options of commands that sign. None of them takes a key itself, only a file or an external signer. */
 export const addSigningOptions = (command: Command): Command =>
@@ -98,7 +98,11 @@ export const addSigningOptions = (command: Command): Command =>
     )
     .option('--password-file <file>', 'the file of its password')
     .option('--signer-url <url>', 'or with a signer elsewhere (Web3Signer’s eth_signTransaction)')
-    .option('--from <address>', 'and the address whose key it has', evmAddressParser('--from'))
+    .option(
+      '--from <address>',
+      'and the address whose key it has',
+      createEvmAddressParser('--from'),
+    )
     .option(
       '--unsigned',
       'or print one JSON object a line for each call, as a multisig takes them, and send nothing',

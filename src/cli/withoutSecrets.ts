@@ -3,8 +3,8 @@ const URL_PATTERN = /[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s"'`]*/gi
 /** Pattern of a user name and a password before a host, `user:password@host`. */
 const CREDENTIALS_PATTERN = /[^\s:@]+:[^\s@]*@\S*/g
 /**
- * Pattern of API keys, webhook keys, lists of bytes, runs of 45 or more letters and digits, such as 32 bytes in hex,
- * and 32 bytes in base64.
+ * Pattern of API keys, webhook keys, lists of bytes, runs of 45 or more letters, digits, `+`, `=` and `_`, such as 32
+ * bytes in hex, and 32 bytes in base64.
  */
 const KEY_PATTERN =
   /\b(?:ck|whsec)_\S+|\[[\d\s,]{24,}\]|[0-9A-Za-z+=_]{45,}|(?<![0-9A-Za-z+/])[0-9A-Za-z+/]{43}=/g
@@ -19,11 +19,14 @@ const MAX_SEARCHED_CHARS = 4_096
 
 const REDACTED_TEXT = '…'
 
-/** Replaces everything in a text that looks like a secret by `…`. A URL keeps its scheme and host. Cuts a long text. */
+/**
+ * Replaces everything in a text that looks like a secret by `…`. A URL keeps its scheme and host. Cuts text that is
+ * over 4,096 characters.
+ */
 export function redactSecrets(text: string): string {
   const read = text.length > MAX_SEARCHED_CHARS ? cutAfterWord(text) : text
   return read
-    .replace(URL_PATTERN, originOf)
+    .replace(URL_PATTERN, redactUrl)
     .replace(CREDENTIALS_PATTERN, REDACTED_TEXT)
     .replace(NAMED_SECRET_PATTERN, `$1${REDACTED_TEXT}`)
     .replace(KEY_PATTERN, REDACTED_TEXT)
@@ -33,7 +36,7 @@ export function redactSecrets(text: string): string {
 const cutAfterWord = (text: string): string =>
   `${text.slice(0, MAX_SEARCHED_CHARS).replace(/(?<!\S)\S*$/, '')}${REDACTED_TEXT}`
 
-function originOf(text: string): string {
+function redactUrl(text: string): string {
   if (!URL.canParse(text)) return REDACTED_TEXT
   const { protocol, host } = new URL(text)
   return `${protocol}//${host}/${REDACTED_TEXT}`

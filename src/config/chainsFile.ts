@@ -25,7 +25,7 @@ import {
   withNonEvmPresets,
 } from './nonEvmSections.js'
 
-/** Settings of the relayer on a network's hub. */
+/** Settings of the relayer on a network's EVM chains. */
 const deliverySettingsSchema = z.strictObject({
   /** Execute packets that the bridge's own executors have not executed. On a local network all packets are executed. */
   executeStranded: z.boolean().default(false),
@@ -57,8 +57,8 @@ const ensParentSchema = z.strictObject({
 })
 
 /**
- * Sections of the chains file, before its checks. `since` in the metadata of a field names the release that added the
- * field.
+ * Schema of the chains file's sections, without the checks between sections. `since` in the metadata of a field names
+ * the release that added the field.
  */
 const sectionsSchema = z.strictObject({
   chains: z.array(evmChainSchema).min(1).readonly(),
@@ -77,14 +77,14 @@ const sectionsSchema = z.strictObject({
       /** Age of a payment at which the relayer releases it to the recipient, if its registration is final. */
       releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
-       * Smallest payment in a chain's own coin that the relayer refunds by a refusal, as a multiple of the refusal's
-       * cost. Payers of smaller payments can reclaim them. Default 1, with a local hub 0.
+       * Smallest payment, in a chain's own coin, that the relayer gives back by a refusal, as a multiple of the
+       * refusal's cost. Smaller payments are left to their payers, who can reclaim them. Default 1, with a local hub 0.
        */
       refusalWorth: z.number().nonnegative().optional(),
     })
     .prefault({}),
 })
-type Sections = z.output<typeof sectionsSchema>
+type ChainsFileSections = z.output<typeof sectionsSchema>
 
 const DEFAULT_SPEND_CAP_WEI = 10n ** 18n
 const LOCAL_SPEND_CAP_WEI = 100n * 10n ** 18n
@@ -104,7 +104,7 @@ const chainsFileSchema = sectionsSchema
   .readonly()
 
 /** Fills in the defaults that depend on other settings of the chains file. */
-function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
+function withDefaults({ deliveries: { mainnet, testnet }, ...file }: ChainsFileSections) {
   const settingsOf = (network: 'mainnet' | 'testnet', settings: typeof mainnet) => {
     const isLocal = findHubDraft(file.chains, network)?.local
     const spendCapWei =
@@ -124,9 +124,9 @@ function withDefaults({ deliveries: { mainnet, testnet }, ...file }: Sections) {
   }
 }
 
-type AddIssue = (path: (string | number)[], message: string) => void
+type AddSchemaIssue = (path: (string | number)[], message: string) => void
 
-function checkChains({ chains }: Sections, issue: AddIssue): void {
+function checkChains({ chains }: ChainsFileSections, issue: AddSchemaIssue): void {
   chains.forEach((chain, i) => {
     const { label, network, contract, communityPayments, watchOnly } = chain
     if (NETWORK_OF_CHAIN_LABEL[label] !== network)
@@ -142,7 +142,7 @@ function checkChains({ chains }: Sections, issue: AddIssue): void {
   })
 }
 
-function checkNetworks(file: Sections, issue: AddIssue): void {
+function checkNetworks(file: ChainsFileSections, issue: AddSchemaIssue): void {
   const { mainnet, testnet } = file.ens
   for (const network of NETWORKS) {
     const ofNetwork = file.chains.filter((chain) => chain.network === network)
@@ -186,11 +186,11 @@ export const readChainsFile = (file: string): ChainsFile =>
 
 /** Reads a chains file whose contracts may not be deployed yet. @throws ConfigError */
 export const readDraftChainsFile = (file: string): DraftChainsFile =>
-  parseDraftChainsFile(readJson(file), file)
+  parseDraftChainsFile(readChainsFileJson(file), file)
 
 /** Fields that a release has added (`since` in the schema) and that a chains file does not set. @throws ConfigError */
 export const missingNewFieldsOfChainsFile = (file: string): NewField[] =>
-  missingNewFields(chainsFileJsonSchema(), readJson(file))
+  missingNewFields(chainsFileJsonSchema(), readChainsFileJson(file))
 
 /** JSON schema of a chains file as it is written, before defaults. A type without a JSON schema accepts any value. */
 export const chainsFileJsonSchema = (): JsonSchema =>
@@ -203,16 +203,16 @@ export const chainsFileJsonSchema = (): JsonSchema =>
  * @throws ConfigError; Error of the file system where the file can't be replaced
  */
 export function addChainFields(file: string, added: ReadonlyMap<string, object>): void {
-  const json = readJson(file) as { chains: { label: string }[] }
+  const json = readChainsFileJson(file) as { chains: { label: string }[] }
   for (const chain of json.chains) Object.assign(chain, added.get(chain.label))
   parseDraftChainsFile(json, file)
-  const indentation = /^[ \t]+/m.exec(readText(file))?.[0] ?? 2
+  const indentation = /^[ \t]+/m.exec(readChainsFileText(file))?.[0] ?? 2
   const target = realpathSync(file)
   writeFileAtomically(target, `${JSON.stringify(json, null, indentation)}\n`, statSync(target))
 }
 
-function readJson(file: string): unknown {
-  const text = readText(file)
+function readChainsFileJson(file: string): unknown {
+  const text = readChainsFileText(file)
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
@@ -220,7 +220,7 @@ function readJson(file: string): unknown {
   }
 }
 
-function readText(file: string): string {
+function readChainsFileText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { evmAddress, hexBytes, nonnegativeInt, positiveInt, weiText } from './fieldSchemas.js'
 
-/** Schemas of the settings of `clusterd contracts`. The daemon does not read these settings. */
+// Schemas of the settings of `clusterd contracts`. The daemon does not read these settings.
 
 const ZERO_ADDRESS = `0x${'00'.repeat(20)}` as const
 const ZERO_SALT = `0x${'00'.repeat(32)}` as const
@@ -49,8 +49,8 @@ export const bridgeSettingsSchema = z.strictObject({
   optionalDvns: dvnsSchema.default([]),
   optionalThreshold: nonnegativeInt.max(127).default(0),
   /**
-   * Blocks of this chain that verifiers wait for; default: the chain's confirmation depth, or 64 where it confirms by a
-   * block tag such as `finalized`.
+   * Number of this chain's blocks that verifiers wait for. Default: the chain's confirmation depth, or 64 where it
+   * confirms by a block tag such as `finalized`.
    */
   confirmations: positiveInt.optional(),
   executor: evmAddress.optional(),

@@ -11,7 +11,10 @@ const DELIVER_LIMIT_IN_MINIMUM_BIDS = 100n
 type DeploymentSource = Pick<DraftChainsFile, 'chains' | 'deployment'>
 type Hex = `0x${string}`
 
-/** Desired settings of a chain's contracts, from the chains file. Addresses are null before the deployment. */
+/**
+ * Desired settings of a chain's contracts, from the chains file. `contract` and `communityPayments`, their addresses,
+ * are null before the deployment.
+ */
 export type DesiredChainDeployment = ReturnType<typeof desiredChainDeployments>[number]
 
 /** Desired settings of the bridge on one chain. Each setting replaces a default of LayerZero. */

@@ -15,7 +15,7 @@ const SAVE_REMEDY = 'Save the file as UTF-8 without a byte order mark, with line
 
 const OPEN_QUOTE_PATTERN = /^(['"`])(?:(?!\1).)*$/
 /** Faults of values. The first pattern that matches a value names its fault. */
-const VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: string])[] = [
+const ENV_VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: string])[] = [
   [OPEN_QUOTE_PATTERN, 'begins with a quote that does not end on this line', REPLACE_REMEDY],
   [
     /\\'$/,
@@ -31,7 +31,7 @@ const VALUE_FAULTS: readonly (readonly [value: RegExp, found: string, remedy: st
 /** Matches a quoted value that all programs read in the same way. */
 const QUOTED_VALUE_PATTERN = /^(?:'(?:[^']*[^'\\])?'|"[^"\\$]*")$/
 
-const VARIABLE_PATTERN = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
+const ENV_LINE_PATTERN = /^(export\s+)?([A-Za-z_]\w{0,63})(\s*)=(\s*)(.*)$/
 
 /**
  * Finds the lines of an env file that Node (`process.loadEnvFile`), systemd (`EnvironmentFile`) and Docker Compose
@@ -55,7 +55,7 @@ export function findEnvFileFaults(text: string): EnvFileFault[] {
     if (isComment && line.endsWith('\\'))
       add(i, null, 'is a comment that systemd continues on the next line', 'Remove its backslash.')
     if (isComment || line === '') continue
-    const [, exported, name, before, after, value = ''] = VARIABLE_PATTERN.exec(line) ?? []
+    const [, exported, name, before, after, value = ''] = ENV_LINE_PATTERN.exec(line) ?? []
     if (name === undefined) {
       add(i, null, 'is not of the form NAME=value', 'Begin a comment with #.')
       continue
@@ -64,9 +64,9 @@ export function findEnvFileFaults(text: string): EnvFileFault[] {
     lineOf.set(name, i)
     const fault = QUOTED_VALUE_PATTERN.test(value)
       ? undefined
-      : VALUE_FAULTS.find(([form]) => form.test(value))
+      : ENV_VALUE_FAULTS.find(([form]) => form.test(value))
     if (exported) add(i, name, 'begins with export, which systemd does not know', 'Remove export.')
-    // from 22 on Node takes the next line as the value of `A= `
+    // Node, from version 22 on, takes the next line as the value of `A= `
     else if (before || after || (value === '' && line !== started))
       add(i, name, 'has blanks beside the =, which not every reader drops', 'Remove them.')
     else if (earlier !== undefined)

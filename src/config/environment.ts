@@ -113,7 +113,7 @@ const postgresUrlSchema = z.url({
 })
 
 const variablesSchema = z.object({
-  /** The data folder. */
+  /** Data folder: the files of a local world, and chains.json unless CLUSTERD_CHAINS is set. */
   CLUSTERD_HOME: z.string().min(1).default('.clusterd'),
   CLUSTERD_CHAINS: z.string().min(1).optional(),
   DATABASE_URL: markAsSecret(postgresUrlSchema.optional()),
@@ -126,7 +126,7 @@ const variablesSchema = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   /** Address at which health, readiness, status and metrics are served. */
   OPS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** Token that opens the operator's pages. */
+  /** Token that opens the operator's page (`/`). Without it the page is served only on loopback. */
   OPS_TOKEN: markAsSecret(z.string().min(16, 'must have at least 16 characters').optional()),
   ROLES: rolesSchema.default([...ROLES]),
   /** Lets a process without a relayer's key lead the outbox, so that it raises alarms. */
@@ -147,7 +147,7 @@ const variablesSchema = z.object({
   /** URI that takes reports of weaknesses, shown in `/.well-known/security.txt`. */
   SECURITY_CONTACT: z.url({ protocol: /^(https|mailto|tel)$/ }).optional(),
   DATABASE_POOL: wholeNumberSchema(2, 1_000).default(10),
-  /** Key of the account that pays for deliveries. Without it, a keystore or an external signer nothing is delivered. */
+  /** Key of the account that pays for deliveries. It may be in a keystore or an external signer instead. */
   RELAYER_PRIVATE_KEY: markAsSecret(privateKeySchema.optional()),
   /** The relayer's key in a keystore file (Web3 Secret Storage, version 3), and the file of its password. */
   RELAYER_KEYSTORE: z.string().optional(),
@@ -230,7 +230,7 @@ const variablesSchema = z.object({
   SESSION_DAYS: wholeNumberSchema(1, 365).default(DEFAULT_SESSION_DAYS),
   /** Factories that signatures of undeployed smart wallets may name (ERC-6492); default: PUBLIC_WALLET_FACTORIES. */
   WALLET_FACTORIES: commaListSchema.pipe(z.array(evmAddress)).default([...PUBLIC_WALLET_FACTORIES]),
-  /** Adds the test wallet of a local world (test network) to the pages. */
+  /** Adds the test wallet of a local world to the pages. */
   CLUSTERD_TEST_WALLET: trueOrFalseSchema,
   /** Texts of the alarms that the seeds of a local world raise, joined by commas. */
   CLUSTERD_SEEDED_ALARMS: commaListSchema.default([]),
@@ -241,7 +241,7 @@ const variablesSchema = z.object({
     .optional(),
 })
 
-const limitsOf = (set: z.output<typeof variablesSchema>) => ({
+const rateLimitsOf = (set: z.output<typeof variablesSchema>) => ({
   address: set.LIMIT_ADDRESS,
   key: set.LIMIT_KEY,
   changesPerMinute: set.LIMIT_CHANGES_MINUTE,
@@ -309,7 +309,7 @@ const environmentSchema = variablesSchema
       tokenKey: set.TOKEN_KEY,
       shareKeys: set.SHARE_KEY,
       /** null: no rate limits. */
-      limits: set.LIMITS ? limitsOf(set) : null,
+      limits: set.LIMITS ? rateLimitsOf(set) : null,
       webhooksPrivate: set.WEBHOOKS_PRIVATE,
       isSqlServed: set.SQL_VIEWS,
       trustProxy: set.TRUST_PROXY ?? 0,
@@ -338,7 +338,8 @@ export const isStartedByLocalWorld = (): boolean => Boolean(process.env.CLUSTERD
  * data folder. A process that a local world started has all of its variables already.
  */
 export function loadEnvFile(): void {
-  // both URLs lead to one server: `DATABASE_URL=<a restored copy> clusterd …` must not reach the file's server
+  // both URLs must lead to one server: with `DATABASE_URL=<a restored copy> clusterd …`, the file's DATABASE_DIRECT_URL
+  // would lead to another
   if (process.env.DATABASE_URL || process.env.DATABASE_URL_FILE)
     for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'])
       for (const variable of [name, `${name}_FILE`]) process.env[variable] ??= ''
@@ -367,14 +368,16 @@ export const findAmbiguousEnvLines = () =>
   )
 
 /** Variables that `clusterd dev` passes to the daemon of its local world (listed in docs/run/configuration.md). */
-const PASSED_ON_PATTERN =
+const LOCAL_DAEMON_VARIABLE_PATTERN =
   /^(HOST|LOG_LEVEL|SERVICE_DOMAIN|SITE_URL|DATABASE_POOL|SESSION_DAYS|WALLET_FACTORIES|WEBHOOKS_PRIVATE|SQL_VIEWS|LIMIT_\w+|CLUSTERD_FAILPOINT)$/
 
 export const selectLocalDaemonVariables = (
   env: NodeJS.ProcessEnv = process.env,
 ): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(env).filter(([name, value]) => value && PASSED_ON_PATTERN.test(name)),
+    Object.entries(env).filter(
+      ([name, value]) => value && LOCAL_DAEMON_VARIABLE_PATTERN.test(name),
+    ),
   )
 
 /** Environment variables of this process with further variables, for a program that a command starts. */
@@ -386,8 +389,8 @@ export const environmentWithVariables = (
 })
 
 /**
- * Reads the environment variables, and the secret files that they name. An empty variable counts as unset. No other
- * code reads process.env.
+ * Reads the environment variables, and the secret files that they name. An empty variable counts as unset. Only this
+ * file reads process.env.
  * @throws ConfigError
  */
 export function readEnvironment(

@@ -19,7 +19,7 @@ import { chainPresetOf } from './presets.js'
 
 const ETHER = { symbol: 'ETH', decimals: 18 } as const
 
-/** Explains a field of earlier builds, whose files `clusterd start` refuses. */
+/** Error text for the field `singleNodeAfter` of earlier builds, with which a chains file is refused. */
 const REMOVED_FIELD_TEXT =
   'has "singleNodeAfter", by which one node of two could decide alone: remove the field, and if a node is gone for good, remove its URL from rpcUrls'
 
@@ -43,7 +43,7 @@ const evmChainSettings = {
   contract: evmAddress.optional(),
   /** Address of LayerZero's endpoint on the chain. */
   endpoint: evmAddress.optional(),
-  /** The contract that takes payments for community names. Without it none are sold on the chain. */
+  /** The contract that takes payments for community names. Without it the chain sells no community names. */
   communityPayments: evmAddress.optional(),
   /** LayerZero's endpoint id of the chain. */
   eid: positiveInt.optional(),
@@ -95,7 +95,7 @@ export const evmChainSchema = strictChainSchema.transform(withPreset).readonly()
 
 /**
  * Fills in missing settings from the label's preset. A chain with another id than the preset's (a local chain with
- * the label of a public chain) takes nothing from the preset.
+ * the label of a public chain) takes only network and name from the preset.
  */
 function withPreset(chain: z.output<typeof strictChainSchema>) {
   // the schema accepts only labels that have a preset

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 
 /**
- * Replaces a file atomically: a reader finds the old or the new content, even after a crash. Creates its folder.
- * @param attributes mode and owner of the file; default mode: that of the process's umask
+ * Replaces a file atomically: a reader finds the old or the new content, even after a crash. Creates the file's folder.
+ * @param attributes mode and owner of the new file; default: those of a file that this process creates
  * @throws Error of the file system, after the temporary file was removed
  */
 export function writeFileAtomically(

@@ -51,7 +51,7 @@ export function readConfig(env?: NodeJS.ProcessEnv, flags?: CommandFlags) {
 /**
  * As `readConfig`, but returns the readable part of the configuration together with its problems. A missing database
  * is an empty URL, and an unreadable chains file has no chains.
- * @throws ConfigError for a variable that can't be read
+ * @throws ConfigError for a variable or a key that can't be read
  */
 export function readConfigWithProblems() {
   const problems: string[] = []
@@ -81,8 +81,8 @@ interface MirrorConfig {
 }
 
 /**
- * Reads the configuration of a mirror, which serves the API and has no key but a witness's. The chains file is
- * optional: its hubs are used to check who owns the names.
+ * Reads the configuration of a mirror, whose only role is `api`. It needs LOG_KEY only to sign as a witness. The chains
+ * file is optional: its hubs are used to check who owns the names.
  * @throws ConfigError
  */
 export function readMirrorConfig(
@@ -113,8 +113,8 @@ export function readMirrorConfig(
 }
 
 /**
- * Makes the configuration. Checks settings that may contradict each other.
- * @param report receives each problem, a sentence; default: throws a ConfigError with the first
+ * Builds the configuration, and checks settings that may contradict each other.
+ * @param report receives each problem as a sentence. Default: throws a ConfigError for the first problem
  */
 function buildConfig(base: Environment, readFile: () => ChainsFile, report = throwConfigError) {
   if (!base.databaseUrl)
@@ -122,7 +122,7 @@ function buildConfig(base: Environment, readFile: () => ChainsFile, report = thr
       'DATABASE_URL is not set: `clusterd start` needs a PostgreSQL from 14 on (`clusterd dev` brings its own).',
     )
   const { databaseUrl = '', databaseDirectUrl = databaseUrl, port = DEFAULT_PORT } = base
-  const chains = chainsFileOrEmpty(readFile, report)
+  const chains = readChainsFileOrEmpty(readFile, report)
   if (!base.tokenKey && base.roles.includes('api')) report(missingKeyText('TOKEN_KEY', 'the API'))
   const [quoting] = configuredNonEvmSections(chains)
   if (base.quoteKeys.length === 0 && quoting)
@@ -157,7 +157,7 @@ function throwConfigError(problem: string): unknown {
 }
 
 /** Reads the chains file. Where that fails, reports the error and returns a file without chains. */
-function chainsFileOrEmpty(
+function readChainsFileOrEmpty(
   readFile: () => ChainsFile,
   report: typeof throwConfigError,
 ): ChainsFile {

@@ -62,7 +62,7 @@ const keystoreSchema = z.object({
  * @returns 32 bytes; null for another file, and for a wrong password
  */
 export function decryptKeystore(text: string, password: string): Buffer | null {
-  const parsed = keystoreSchema.safeParse(keystoreJson(text))
+  const parsed = keystoreSchema.safeParse(parseKeystoreJson(text))
   if (!parsed.success) return null
   const { crypto } = parsed.data
   const derived = deriveKey(crypto, password)
@@ -73,7 +73,7 @@ export function decryptKeystore(text: string, password: string): Buffer | null {
 }
 
 /** geth's light scrypt parameters. Slower parameters would add nothing to a password of 256 random bits. */
-const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
+const LIGHT_SCRYPT_PARAMETERS = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
 
 /**
  * Writes a private key as a keystore file, which geth and `cast wallet` can read too.
@@ -84,7 +84,10 @@ const NEW_SCRYPT = { n: 4_096, r: 8, p: 6, dklen: 32 } as const
 export function encryptKeystore(key: Buffer, password: string, address: string): string {
   const salt = randomBytes(32)
   const iv = randomBytes(16)
-  const derived = deriveKey({ kdf: 'scrypt', kdfparams: { ...NEW_SCRYPT, salt } }, password)
+  const derived = deriveKey(
+    { kdf: 'scrypt', kdfparams: { ...LIGHT_SCRYPT_PARAMETERS, salt } },
+    password,
+  )
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv)
   const ciphertext = Buffer.concat([cipher.update(key), cipher.final()])
   const mac = keccak256(Buffer.concat([derived.subarray(16), ciphertext]))
@@ -94,13 +97,14 @@ export function encryptKeystore(key: Buffer, password: string, address: string):
     cipherparams: { iv: hexOf(iv) },
     ciphertext: hexOf(ciphertext),
     kdf: 'scrypt',
-    kdfparams: { ...NEW_SCRYPT, salt: hexOf(salt) },
+    kdfparams: { ...LIGHT_SCRYPT_PARAMETERS, salt: hexOf(salt) },
     mac: hexOf(mac),
   }
   return `${JSON.stringify({ version: 3, id: randomUUID(), address: address.slice(2).toLowerCase(), crypto }, null, 2)}\n`
 }
 
-function keystoreJson(text: string): unknown {
+/** Parses a keystore's JSON, with the field `crypto` in lower case. Null for text that is not JSON. */
+function parseKeystoreJson(text: string): unknown {
   try {
     const json = JSON.parse(text) as { Crypto?: unknown }
     return json.Crypto === undefined ? json : { ...json, crypto: json.Crypto }

@@ -14,18 +14,23 @@ export interface NewField {
 
 /** Fields with `since` in the schema that a value does not have, each once. A missing section counts as one field. */
 export function missingNewFields(schema: JsonSchema, value: unknown): NewField[] {
-  const newFields = new Map(findMissing(schema, value, '').map((one) => [one.field, one]))
+  const newFields = new Map(findMissingFields(schema, value, '').map((one) => [one.field, one]))
   return [...newFields.values()]
 }
 
-function findMissing(
+function findMissingFields(
   { items, properties = {}, since }: JsonSchema,
   value: unknown,
   path: string,
 ): NewField[] {
   if (value === undefined) return since === undefined ? [] : [{ field: path, since }]
-  if (items) return (value as unknown[]).flatMap((one) => findMissing(items, one, `${path}[]`))
+  if (items)
+    return (value as unknown[]).flatMap((one) => findMissingFields(items, one, `${path}[]`))
   return Object.entries(properties).flatMap(([name, field]) =>
-    findMissing(field, Reflect.get(value as object, name), path === '' ? name : `${path}.${name}`),
+    findMissingFields(
+      field,
+      Reflect.get(value as object, name),
+      path === '' ? name : `${path}.${name}`,
+    ),
   )
 }

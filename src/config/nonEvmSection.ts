@@ -12,7 +12,10 @@ export interface NonEvmSection<Draft extends object = object> {
   readonly settings: z.ZodType<Draft>
   /** Fills in missing settings of a chain that belongs to a public hub. */
   withPresets(draft: Draft, hub: DraftChainConfig): Draft
-  /** The setting that contradicts the hub's, null where none does. @param isLocal true for a hub of local tests */
+  /**
+   * The setting of `draft` that the network's hub does not allow, with the reason; null for none.
+   * @param isLocal true for a hub of local tests
+   */
   refusal(draft: Draft, isLocal: boolean): { field: string; message: string } | null
   /** Fields that only a draft of the chains file may leave out, with advice for each. */
   readonly missing: Readonly<Record<string, string>>

@@ -13,10 +13,13 @@ export const schemaPerNetwork = <Settings extends z.ZodType>(settings: Settings)
   z.strictObject({ mainnet: settings.optional(), testnet: settings.optional() }).prefault({})
 
 /** Sections of the chains file for chain families other than EVM, by section key. */
-const SECTIONS = { solana: solanaSection } satisfies Record<LabelledFamilyKey, NonEvmSection>
-type Sections = typeof SECTIONS
-type SectionKey = keyof Sections
-const SECTION_KEYS = Object.keys(SECTIONS) as SectionKey[]
+const NON_EVM_SECTIONS = { solana: solanaSection } satisfies Record<
+  LabelledFamilyKey,
+  NonEvmSection
+>
+type NonEvmSectionTable = typeof NON_EVM_SECTIONS
+type NonEvmSectionKey = keyof NonEvmSectionTable
+const NON_EVM_SECTION_KEYS = Object.keys(NON_EVM_SECTIONS) as NonEvmSectionKey[]
 
 type SectionSchema<Settings> = Settings extends z.ZodType
   ? ReturnType<typeof schemaPerNetwork<Settings>>
@@ -24,23 +27,23 @@ type SectionSchema<Settings> = Settings extends z.ZodType
 
 /** Schemas of the chains file's sections for non-EVM families, by section key. */
 export const nonEvmSectionSchemas = Object.fromEntries(
-  Object.entries<NonEvmSection>(SECTIONS).map(([key, { settings }]) => [
+  Object.entries<NonEvmSection>(NON_EVM_SECTIONS).map(([key, { settings }]) => [
     key,
     schemaPerNetwork(settings),
   ]),
-) as { [K in SectionKey]: SectionSchema<Sections[K]['settings']> }
+) as { [K in NonEvmSectionKey]: SectionSchema<NonEvmSectionTable[K]['settings']> }
 
 /** Settings of all non-EVM chains in a complete chains file, by section key. */
 export type NonEvmSections = {
-  readonly [K in SectionKey]: PerNetwork<CompleteNonEvmSettings<Sections[K]>>
+  readonly [K in NonEvmSectionKey]: PerNetwork<CompleteNonEvmSettings<NonEvmSectionTable[K]>>
 }
-type SectionDrafts = Readonly<Record<SectionKey, PerNetwork<object>>>
+type SectionDrafts = Readonly<Record<NonEvmSectionKey, PerNetwork<object>>>
 
 export const emptyNonEvmSections = z.object(nonEvmSectionSchemas).parse({}) as NonEvmSections
 
 /** Settings of one non-EVM chain (such as Solana devnet) in a draft of the chains file, and the rules for them. */
 interface ConfiguredSection {
-  readonly key: SectionKey
+  readonly key: NonEvmSectionKey
   readonly network: Network
   readonly section: NonEvmSection
   readonly draft: object
@@ -48,10 +51,10 @@ interface ConfiguredSection {
 
 /** The non-EVM chains that a chains file configures, in all sections and networks. */
 export const configuredNonEvmSections = (drafts: SectionDrafts): ConfiguredSection[] =>
-  SECTION_KEYS.flatMap((key) =>
+  NON_EVM_SECTION_KEYS.flatMap((key) =>
     NETWORKS.flatMap((network) => {
       const draft = drafts[key][network]
-      return draft ? [{ key, network, section: SECTIONS[key], draft }] : []
+      return draft ? [{ key, network, section: NON_EVM_SECTIONS[key], draft }] : []
     }),
   )
 
@@ -62,7 +65,9 @@ export const findHubDraft = (
 ): DraftChainConfig | undefined =>
   chains.find((chain) => chain.network === network && chain.role === 'hub')
 
-/** Fills in missing settings of non-EVM chains from the presets of their network's hub. A local hub has no presets. */
+/**
+ * Fills in missing settings of non-EVM chains from the presets of their network's hub. Only a public hub has presets.
+ */
 export function withNonEvmPresets<
   Sections extends SectionDrafts & { chains: readonly DraftChainConfig[] },
 >(file: Sections): Sections {

@@ -1,7 +1,7 @@
 // Sources of addresses and endpoint ids: @layerzerolabs/lz-evm-sdk-v2 3.1.10, @layerzerolabs/lz-definitions 3.1.13.
 // Source of names, public RPC URLs, gas tokens other than ETH, and explorers: viem 2.57.20.
 
-const CHAINS = [
+const PUBLIC_CHAINS = [
   {
     label: '1',
     name: 'Ethereum',
@@ -164,7 +164,10 @@ const CHAINS = [
 ] as const
 
 /** Address of LayerZero's EndpointV2 on the chains that define no other address. */
-const endpoint = '0x1a44076050125825900e736c501f859c50fe728c' as const
+const LAYER_ZERO_ENDPOINT = '0x1a44076050125825900e736c501f859c50fe728c' as const
 
 /** Public data of each EVM chain that has a label in the HTTP API. Labels are chain ids. */
-export const CHAIN_PRESET_DATA = CHAINS.map((chain) => ({ endpoint, ...chain }))
+export const CHAIN_PRESET_DATA = PUBLIC_CHAINS.map((chain) => ({
+  endpoint: LAYER_ZERO_ENDPOINT,
+  ...chain,
+}))

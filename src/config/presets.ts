@@ -25,15 +25,15 @@ interface ChainPreset {
   readonly explorer: string
 }
 
-const PRESETS: ReadonlyMap<string, ChainPreset> = new Map(
+const PRESET_OF_LABEL: ReadonlyMap<string, ChainPreset> = new Map(
   CHAIN_PRESET_DATA.map((data) => [
     data.label,
     { ...data, network: NETWORK_OF_CHAIN_LABEL[data.label]!, chainId: Number(data.label) },
   ]),
 )
 
-/** The preset of an EVM chain, by the chain's label. */
-export const chainPresetOf = (label: string): ChainPreset | undefined => PRESETS.get(label)
+/** The preset of an EVM chain, by the chain's label. Undefined for a label without a preset. */
+export const chainPresetOf = (label: string): ChainPreset | undefined => PRESET_OF_LABEL.get(label)
 
 /** Labels of a network's EVM chains, in the order of their chain ids. */
 export const evmChainLabelsOf = (network: Network): readonly string[] =>

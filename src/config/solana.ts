@@ -5,24 +5,22 @@ import type { Network } from '../registry/primitives/network.js'
 import { evmAddress, nonnegativeInt, positiveInt, rpcUrls, wsUrl } from './fieldSchemas.js'
 import type { CompleteNonEvmSettings, NonEvmSection } from './nonEvmSection.js'
 
-/** Schema of 32 bytes in base58, as Solana writes keys and hashes. */
-const base58Key = z
+const base58KeySchema = z
   .string()
   .refine((text) => parseWalletOrNull(text)?.type === 'solana', 'must be 32 bytes in base58')
 
-/** Schema of a network's settings for Solana. */
-const settings = z
+const solanaSettingsSchema = z
   .strictObject({
     rpcUrls,
     /** WebSocket URLs. Logs of the program wake the watcher. */
     wsUrls: z.array(wsUrl).default([]),
     /** Id of the registrar program; a draft may leave it out. */
-    programId: base58Key.optional(),
+    programId: base58KeySchema.optional(),
     /**
      * Genesis hash, which identifies the Solana cluster (mainnet-beta, devnet or a local one). Default: that of the
      * network's public cluster. With a local hub it is read from the nodes at the first start.
      */
-    genesisHash: base58Key.optional(),
+    genesisHash: base58KeySchema.optional(),
     /** The slot of the program's deployment: earlier payments are not read. */
     startSlot: nonnegativeInt.default(0),
     /** The commitment at which a payment counts as confirmed. */
@@ -38,7 +36,7 @@ const settings = z
           .union([positiveInt, z.strictObject({ solUsd: positiveInt, ethUsd: positiveInt })])
           .default(90_000)
           .transform((age) => (typeof age === 'number' ? { solUsd: age, ethUsd: age } : age)),
-        /** Maximum change of a price since the last quotes, percent. A larger change is refused. */
+        /** Maximum change of a price from one read to the next within 10 minutes, and between two nodes, percent. */
         maxMovePercent: positiveInt.default(10),
       })
       .optional(),
@@ -47,19 +45,21 @@ const settings = z
   })
   .readonly()
 
-type DraftSettings = z.output<typeof settings>
+type DraftSolanaSettings = z.output<typeof solanaSettingsSchema>
 
 /**
- * Genesis hashes of Solana's clusters. The testnet is `devnet`, which is Solana's cluster for applications, has a
+ * Genesis hashes of Solana's clusters. Our testnet is on `devnet`, which is Solana's cluster for applications, has a
  * faucet, and is LayerZero's testnet. Solana's own `testnet` is for validators, who reset it.
  */
-const GENESIS_HASHES: Readonly<Record<Network, string>> = {
+const GENESIS_HASH_OF_NETWORK: Readonly<Record<Network, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   testnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }
 
-/** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed their heartbeats. */
-const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>> = {
+/** Chainlink's price feeds by the label of the hub's chain. The maximum ages exceed the feeds' heartbeats. */
+const PRICE_FEEDS_OF_HUB_LABEL: Readonly<
+  Record<string, NonNullable<DraftSolanaSettings['feeds']>>
+> = {
   '1': {
     solUsd: '0x4ffc43a60e009b551865a93d232e33fce9f01507',
     ethUsd: '0x5f4ec3df9cbd43714fe2740f5e3616155c5b8419',
@@ -70,9 +70,12 @@ const PRICE_FEEDS: Readonly<Record<string, NonNullable<DraftSettings['feeds']>>>
 
 export const solanaSection = {
   family: SOLANA,
-  settings,
+  settings: solanaSettingsSchema,
   withPresets(draft, hub) {
-    const { genesisHash = GENESIS_HASHES[hub.network], feeds = PRICE_FEEDS[hub.label] } = draft
+    const {
+      genesisHash = GENESIS_HASH_OF_NETWORK[hub.network],
+      feeds = PRICE_FEEDS_OF_HUB_LABEL[hub.label],
+    } = draft
     return { ...draft, genesisHash, feeds }
   },
   refusal: ({ commitment }, isLocal) =>
@@ -86,6 +89,6 @@ export const solanaSection = {
     programId: '`clusterd solana deploy` deploys the program',
     feeds: 'name the price feeds solUsd and ethUsd on the hub',
   },
-} satisfies NonEvmSection<DraftSettings>
+} satisfies NonEvmSection<DraftSolanaSettings>
 
 export type SolanaConfig = CompleteNonEvmSettings<typeof solanaSection>

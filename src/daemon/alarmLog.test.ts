@@ -5,12 +5,19 @@ import { WorkerLoops } from '../ops/loops.js'
 import { createMetrics } from '../ops/metrics.js'
 import { runWorkers } from '../ops/worker.js'
 import { registerSnapshotMetrics } from './metrics.js'
-import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
+import { createAlarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 
 const logInto = (lines: Record<string, unknown>[]) =>
   createLogger({ level: 'error', to: { write: (line) => void lines.push(JSON.parse(line)) } })
 
-const none = { mirrors: [], ownErrors: [], failedRoutes: [], loops: [], chains: [], outboxes: [] }
+const none = {
+  mirrors: [],
+  internalErrors: [],
+  failedRoutes: [],
+  loops: [],
+  chains: [],
+  outboxes: [],
+}
 
 const behind = (events: number, network = 'mainnet'): ProblemWithAlarm => ({
   alarm: 'ClusterdLogBehind',
@@ -21,7 +28,7 @@ const behind = (events: number, network = 'mainnet'): ProblemWithAlarm => ({
 it('an alarm is logged when it begins, and again only after it has ended', async () => {
   const lines: Record<string, unknown>[] = []
   let raised: ProblemWithAlarm[] = []
-  const worker = alarmLogWorker(logInto(lines), () => ({ ...none, raised }) as never)
+  const worker = createAlarmLogWorker(logInto(lines), () => ({ ...none, raised }) as never)
   const logged = async (...alarms: ProblemWithAlarm[]) => {
     raised = alarms
     lines.length = 0
@@ -48,7 +55,7 @@ it('problems of one alarm differ by their subject, not by their text', async () 
   })
   let nodes = ['10.0.0.5']
   const nodesNow = () => nodes.map((host) => ({ host, isWrong: true }))
-  const worker = alarmLogWorker(
+  const worker = createAlarmLogWorker(
     logInto(lines),
     () =>
       ({
@@ -87,7 +94,7 @@ it('lost commits, which no memory outlasts, are logged at once', async () => {
   const log = logInto(lines)
   const read = () => ({ ...none, raised: loops.alarms() }) as never
   const { signal } = stop
-  const done = runWorkers([alarmLogWorker(log, read, loops.lostCommitsWaker)], {
+  const done = runWorkers([createAlarmLogWorker(log, read, loops.lostCommitsWaker)], {
     log,
     loops,
     signal,
@@ -113,7 +120,7 @@ it('of problems only those are logged that an operator has to end', async () => 
     ],
     raised: [],
   } as unknown as ProcessSnapshot
-  const worker = alarmLogWorker(logInto(lines), () => snapshot)
+  const worker = createAlarmLogWorker(logInto(lines), () => snapshot)
   await worker.step(new AbortController().signal, () => {})
   expect(lines.map(({ alarm, network }) => [alarm, network])).toEqual([
     ['ClusterdMirrorRefused', 'mainnet'],

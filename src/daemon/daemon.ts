@@ -6,7 +6,7 @@ import { createClaimPermissionSigner } from '../chains/evm/airdrop/distributor.j
 import { createSigningAccount } from '../chains/evm/relayerAccount.js'
 import type { Config } from '../config/index.js'
 import { createRestoreDetector } from '../db/deployment/restored.js'
-import { nameMoveWorker } from '../db/journal/moves.js'
+import { createNameMoveWorker } from '../db/journal/moves.js'
 import { createLeasePool } from '../db/leaders/lead.js'
 import type { LeaderRole } from '../db/leaders/leaders.js'
 import { readMirroredNetworks } from '../db/mirror/mirrors.js'
@@ -29,10 +29,10 @@ import { NETWORKS, type Network } from '../registry/primitives/network.js'
 import { type RelayRun, runRelayer } from '../relayer/run.js'
 import type { DaemonChainFamily, OpenedChain } from './families/family.js'
 import { CHAIN_FAMILIES } from './families/index.js'
-import { maintenanceWorkers } from './maintenance.js'
+import { createMaintenanceWorkers } from './maintenance.js'
 import { registerSnapshotMetrics } from './metrics.js'
-import { overviewPage } from './opsPage.js'
-import { alarmLogWorker, type ProcessSnapshot } from './snapshot.js'
+import { renderOpsPage } from './opsPage.js'
+import { createAlarmLogWorker, type ProcessSnapshot } from './snapshot.js'
 import { checkProcessHealth, checkProcessReadiness, installationStatus } from './status.js'
 
 /** Statement timeout of the API's reads in the database. */
@@ -113,11 +113,14 @@ export class Daemon {
         this.#loops.reportLostCommits(network),
       ),
     })
-    this.#alarmLog = alarmLogWorker(log, () => this.#snapshot(), this.#loops.lostCommitsWaker)
+    this.#alarmLog = createAlarmLogWorker(log, () => this.#snapshot(), this.#loops.lostCommitsWaker)
     registerSnapshotMetrics(this.#metrics.registry, () => this.#snapshot())
   }
 
-  /** @throws Error with one sentence when a chain can't be used, or the database does not allow the daemon's roles */
+  /**
+   * Opens the chains, and starts what the roles require.
+   * @throws Error with one sentence when a chain can't be used, or the database does not allow the roles
+   */
   async start(): Promise<void> {
     const { roles } = this.#config
     const opening = {
@@ -141,8 +144,8 @@ export class Daemon {
       const sources = {
         chains,
         maintenance: (leader: LeaderContext) => [
-          ...maintenanceWorkers(leader, this.#config.isSqlServed),
-          nameMoveWorker(leader),
+          ...createMaintenanceWorkers(leader, this.#config.isSqlServed),
+          createNameMoveWorker(leader),
         ],
         log: {
           domain: this.#config.serviceDomain,
@@ -170,7 +173,7 @@ export class Daemon {
       ...opening,
       signal: this.#stopping.signal,
     })
-    // whoever started this daemon waits for it once the start has ended
+    // the caller handles a rejection only after the start: until then, it would end the process as an unhandled one
     this.outdated.catch(() => {})
     // the API loads while the indexers take their leases
     if (roles.includes('api')) await this.#startApi()
@@ -192,7 +195,7 @@ export class Daemon {
       const isExpected = network === 'mainnet' || mirror.networks.length === 1
       const ctx = { network, ...opening, signal: this.#stopping.signal }
       const at = { leases: this.#leasePool, listener: this.#listener }
-      const maintenance = (leader: LeaderContext) => maintenanceWorkers(leader, isSqlServed)
+      const maintenance = (leader: LeaderContext) => createMaintenanceWorkers(leader, isSqlServed)
       const settings = { source: mirror, maintenance, isExpected, isNew }
       this.#mirrorRuns.push(await runMirror(ctx, settings, at))
     }
@@ -305,8 +308,8 @@ export class Daemon {
       log: this.#log,
       metrics: this.#metrics,
       failed: this.#failedRequests,
-      onOwnError: (error, about) =>
-        this.#loops.ownErrors.report({ name: 'the API' }, error, this.#log, about),
+      onInternalError: (error, about) =>
+        this.#loops.internalErrors.report({ name: 'the API' }, error, this.#log, about),
     })
     const server = createServer(api.limits, api.listener)
     api.protect(server)
@@ -330,7 +333,10 @@ export class Daemon {
       })
   }
 
-  /** Starts a network's relayer, if there is something to send, and a key to sign with or the setting `relayWatch`. */
+  /**
+   * Starts a network's relayer, if the network's chains need one, this process has the role `relay`, and a key is given
+   * or `relayWatch` is set.
+   */
   #startRelayer(ctx: NetworkContext, opened: readonly OpenedChain[]): void {
     const { network, log } = ctx
     const { roles, relayWatch, relayerKey } = this.#config
@@ -370,7 +376,7 @@ export class Daemon {
       '/ready': () => checkProcessReadiness(this.#snapshot(), pool),
       '/status': () => installationStatus(this.#snapshot(), pool),
     }
-    const page = () => overviewPage(this.#snapshot(), pool)
+    const page = () => renderOpsPage(this.#snapshot(), pool)
     const ops = await startOpsServer({ port, host, metrics: this.#metrics, answers, page, secret })
     this.#closeOps = ops.close
     this.opsPort = ops.port
@@ -399,7 +405,7 @@ export class Daemon {
       outboxes,
       relayed: [...this.#relayedNetworks],
       loops: this.#loops.states(),
-      ownErrors: this.#loops.ownErrors.counts(),
+      internalErrors: this.#loops.internalErrors.counts(),
       raised: this.#loops.alarms(),
       failedRoutes: this.#failedRequests.routes(),
       pools: { read: this.#readPool, write: this.#writePool },
@@ -409,7 +415,7 @@ export class Daemon {
   }
 }
 
-/** @param state null while another process leads */
+/** A role of this process on a network, for the snapshot. @param state null while another process leads */
 const leadOf = (network: Network, role: LeaderRole, state: object | null) => ({
   network,
   role,

@@ -9,8 +9,9 @@ import { pauseUntilSignal } from '../ops/waiting.js'
 import type { Daemon } from './daemon.js'
 import type { DaemonChainFamily } from './families/family.js'
 
-/** How long a start waits for its database, and the pause between two attempts. */
+/** How long a start waits for its database or for missing migrations. */
 const DATABASE_PATIENCE_MS = 10 * 60_000
+/** Pause between two attempts of a start. */
 const DATABASE_PAUSE_MS = 1_000
 /** Time for which an error of the same kind is not reported again, ms. */
 const REPORT_EVERY_MS = 60_000
@@ -38,7 +39,7 @@ export async function startDaemon(
   const endMs = performance.now() + DATABASE_PATIENCE_MS
   for (;;) {
     try {
-      return await startOnce(config, log, families)
+      return await tryStart(config, log, families)
     } catch (error) {
       const isWaitedFor = error instanceof SchemaBehindError || isDatabaseUnavailable(error)
       if (!isWaitedFor || signal.aborted || performance.now() > endMs) throw error
@@ -48,7 +49,7 @@ export async function startDaemon(
   }
 }
 
-async function startOnce(
+async function tryStart(
   config: Config,
   log: Logger,
   families: readonly DaemonChainFamily[] | undefined,

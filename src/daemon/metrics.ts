@@ -2,15 +2,15 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { NodeCounters } from '../chains/rpc/nodes.js'
 import type { OpenJobCount } from '../db/outbox/stats.js'
 import { type ChainState, headAgeMs } from '../ops/chainState.js'
-import type { ProcessPart } from '../ops/ownErrors.js'
+import type { ProcessPart } from '../ops/internalErrors.js'
 import { JOB_KIND, UNFINISHED_JOB_STATES } from '../registry/outbox.js'
 import { RELAYER_GAUGES } from '../relayer/relayerState.js'
 import { type ProcessSnapshot, processAlarms } from './snapshot.js'
 
 const JOB_KINDS = Object.keys(JOB_KIND)
 
-/** Sample that keeps the metric `clusterd_alarm` present while there is no alarm. */
-const NO_ALARM = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
+/** Sample of the metric `clusterd_alarm` that is always exported, so that the metric also exists without an alarm. */
+const NO_ALARM_SAMPLE = [{ alarm: 'none', network: '', chain: '', subject: '' }, 0] as const
 
 /**
  * Adds the metrics that show the daemon's snapshot.
@@ -28,12 +28,12 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
         ({ alarm, network = '', chain = '', subject = '' }) =>
           [{ alarm, network, chain, subject }, 1] as const,
       )
-      return [NO_ALARM, ...samples]
+      return [NO_ALARM_SAMPLE, ...samples]
     },
   )
-  showChains(show)
-  showNodes(show)
-  showOutboxes(show)
+  addChainMetrics(show)
+  addNodeMetrics(show)
+  addOutboxMetrics(show)
   show(
     'clusterd_leader',
     '1 in the process that leads a network in a role, 0 where it stands by',
@@ -51,13 +51,13 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
     'clusterd_step_age_seconds',
     'Time since the last turn of a loop',
     ['loop', 'network', 'chain'],
-    ({ loops }) => loops.map((loop) => [labelsOf(loop), loop.ageMs / 1_000]),
+    ({ loops }) => loops.map((loop) => [processPartLabels(loop), loop.ageMs / 1_000]),
   )
   show(
     'clusterd_step_failures',
     'Failed turns of a loop in a row; `/status` has the last error',
     ['loop', 'network', 'chain'],
-    ({ loops }) => loops.map((loop) => [labelsOf(loop), loop.failures]),
+    ({ loops }) => loops.map((loop) => [processPartLabels(loop), loop.failures]),
   )
   show(
     'clusterd_http_failed_ratio',
@@ -70,7 +70,7 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
     'clusterd_own_errors_total',
     'Errors of our own code, by the loop that met them',
     ['loop', 'network', 'chain'],
-    ({ ownErrors }) => ownErrors.map((place) => [labelsOf(place), place.count]),
+    ({ internalErrors }) => internalErrors.map((place) => [processPartLabels(place), place.count]),
   )
   show(
     'clusterd_database_connections',
@@ -98,19 +98,25 @@ export function registerSnapshotMetrics(registry: Registry, read: () => ProcessS
   )
 }
 
-/** Values of a metric, each with its labels. Null: no value. */
-type Samples<Label extends string> = readonly (readonly [Record<Label, string>, number | null])[]
+/** Values of a metric, each with its labels. A null value is not exported. */
+type MetricSamples<Label extends string> = readonly (readonly [
+  Record<Label, string>,
+  number | null,
+])[]
 
 type AddMetric = ReturnType<typeof createMetricAdder>
 
-/** Function that adds a metric, whose values are read from a snapshot at each scrape. `…_total` is a counter. */
+/**
+ * Creates the function that adds a metric. Its values are read from a snapshot at each scrape. A metric whose name ends
+ * in `_total` is a counter, any other a gauge.
+ */
 const createMetricAdder =
   (registry: Registry, read: () => ProcessSnapshot) =>
   <Label extends string>(
     name: string,
     help: string,
     labelNames: readonly Label[],
-    samples: (snapshot: ProcessSnapshot) => Samples<Label>,
+    samples: (snapshot: ProcessSnapshot) => MetricSamples<Label>,
   ) => {
     function collect(this: Counter<Label> | Gauge<Label>): void {
       this.reset()
@@ -120,14 +126,14 @@ const createMetricAdder =
     return name.endsWith('_total') ? new Counter<Label>(options) : new Gauge<Label>(options)
   }
 
-const labelsOf = ({ name, network = '', chain = '' }: ProcessPart) => ({
+const processPartLabels = ({ name, network = '', chain = '' }: ProcessPart) => ({
   loop: name,
   network,
   chain,
 })
 
 /** Metrics of the chains that this process indexes. */
-function showChains(show: AddMetric): void {
+function addChainMetrics(show: AddMetric): void {
   const ofChain = (
     name: string,
     help: string,
@@ -148,12 +154,12 @@ function showChains(show: AddMetric): void {
   ofChain(
     'clusterd_chain_head_age_seconds',
     'Time since the newest block, by its header',
-    (state, nowMs) => secondsOf(headAgeMs(state, nowMs)),
+    (state, nowMs) => secondsOrNull(headAgeMs(state, nowMs)),
   )
   ofChain(
     'clusterd_chain_finality_age_seconds',
     'Time since the newest finalized block',
-    ({ confirmedMs }, nowMs) => secondsOf(confirmedMs && nowMs - confirmedMs),
+    ({ confirmedMs }, nowMs) => secondsOrNull(confirmedMs && nowMs - confirmedMs),
   )
   ofChain('clusterd_chain_caught_up', '0 during the first catch-up', ({ isCaughtUp }) =>
     Number(isCaughtUp),
@@ -183,7 +189,7 @@ function showChains(show: AddMetric): void {
 }
 
 /** Metrics of the chains' nodes, by consumer. */
-function showNodes(show: AddMetric): void {
+function addNodeMetrics(show: AddMetric): void {
   const ofNode = (name: string, help: string, value: (node: NodeCounters) => number | null) =>
     show(name, help, ['network', 'chain', 'use', 'host'], ({ chains }) =>
       chains.flatMap(({ network, label: chain, nodes: consumers }) =>
@@ -198,15 +204,15 @@ function showNodes(show: AddMetric): void {
     ({ errors }) => errors,
   )
   ofNode('clusterd_rpc_latency_seconds', 'Time of recent answers', ({ latencyMs }) =>
-    secondsOf(latencyMs),
+    secondsOrNull(latencyMs),
   )
   ofNode('clusterd_rpc_rest_seconds', 'Time for which a node is passed over', ({ restMs }) =>
-    secondsOf(restMs),
+    secondsOrNull(restMs),
   )
 }
 
 /** Metrics of the outboxes that this process leads. */
-function showOutboxes(show: AddMetric): void {
+function addOutboxMetrics(show: AddMetric): void {
   const ofJobs = (
     name: string,
     help: string,
@@ -243,4 +249,4 @@ function showOutboxes(show: AddMetric): void {
     )
 }
 
-const secondsOf = (ms: number | null): number | null => ms && ms / 1_000
+const secondsOrNull = (ms: number | null): number | null => ms && ms / 1_000

@@ -10,12 +10,12 @@ import { payingAccountCells, type RelayerState } from '../relayer/relayerState.j
 import type { ProcessSnapshot, ServedChain } from './snapshot.js'
 import { installationStatus } from './status.js'
 
-/** Maximum number of jobs on the page, the newest. */
-const JOBS_SHOWN = 100
+/** Maximum number of jobs on the page. Older jobs are left out. */
+const MAX_JOBS_SHOWN = 100
 
-/** The operator's page: problems, chains, leaders, the outbox, nodes and loops. */
-export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
-  // this page is needed most while the database is unavailable, so sections that need the database are then left out
+/** Makes the operator's page: problems, chains, leaders, the outbox, nodes and loops. */
+export async function renderOpsPage(snapshot: ProcessSnapshot, pool: pg.Pool): Promise<Html> {
+  // this page is needed most while the database is unavailable, so it is then shown without the outbox
   const [status, outbox] = await Promise.all([
     installationStatus(snapshot, pool),
     nullIfDatabaseUnavailable(outboxSection(pool)),
@@ -26,7 +26,7 @@ export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Pr
   const chains = status.chains.map(({ network, label, problem, ...state }) => ({
     network,
     chain: label,
-    state: markedIfBad(
+    state: markIfBad(
       problem !== null,
       problem ?? (state.trust === undefined ? 'unknown' : 'current'),
     ),
@@ -41,7 +41,7 @@ export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Pr
     loop: name,
     network,
     chain,
-    failures: markedIfBad(failures > 0, failures),
+    failures: markIfBad(failures > 0, failures),
     'last turn, s ago': ageSeconds,
     'last error': lastError,
   }))
@@ -51,7 +51,7 @@ export async function overviewPage(snapshot: ProcessSnapshot, pool: pg.Pool): Pr
     address: address ?? 'local',
     process: isThisProcess ? 'this one' : 'another',
   }))
-  const balances = snapshot.outboxes.flatMap(({ relayers }) => relayers.flatMap(accountRow))
+  const balances = snapshot.outboxes.flatMap(({ relayers }) => relayers.flatMap(payingAccountRows))
   return html`<p><a href="/status">Status as JSON</a> · <a href="/metrics">Metrics</a></p>
 ${problemsSection(status)}${tableSection('Chains', chains)}${tableSection('Leaders', leaders)}${tableSection('Balances', balances)}
 ${isDeployed ? html`<p>Kept, owed and held by the contracts: <code>clusterd contracts status</code>.</p>` : ''}
@@ -59,13 +59,12 @@ ${outbox ?? html`<p class="bad">The database does not answer: the outbox is not 
 ${tableSection('Nodes', snapshot.chains.flatMap(nodeRows))}${tableSection('Loops', loops)}`
 }
 
-/** Section of the page with the outbox's open jobs. */
 async function outboxSection(pool: pg.Pool): Promise<Html> {
-  const shown = { networks: NETWORKS, states: UNFINISHED_JOB_STATES, limit: JOBS_SHOWN }
+  const shown = { networks: NETWORKS, states: UNFINISHED_JOB_STATES, limit: MAX_JOBS_SHOWN }
   const jobs = await listJobs(pool, shown)
   const open = jobs.map(({ id, network, kind, state, reason, failures, createdMs, subject }) => ({
     job: id,
-    state: markedIfBad(state === 'parked', `${state} ${reason ?? ''}`),
+    state: markIfBad(state === 'parked', `${state} ${reason ?? ''}`),
     network,
     kind,
     failures,
@@ -85,7 +84,7 @@ function tableSection(title: string, rows: readonly object[]): Html {
   return html`<h2>${title}</h2><table><thead><tr>${head}<tbody>${body}</table>`
 }
 
-const markedIfBad = (isBad: boolean, text: unknown): unknown =>
+const markIfBad = (isBad: boolean, text: unknown): unknown =>
   isBad ? html`<span class="bad">${text}</span>` : text
 const codeHtml = (text: string): Html => html`<code>${text}</code>`
 
@@ -96,15 +95,15 @@ const problemsSection = ({ problems, alarms }: InstallationStatus): Html =>
     ? html`<p>All is well.</p>`
     : html`<h2>To check</h2>${alarms.map(
         ({ text, remedy, alarm, isSeeded }) =>
-          html`<p>${markedIfBad(problems.includes(text), text)} (${codeHtml(alarm)}${isSeeded ? ', seeded by the local world' : ''})<br>To do: ${proseHtml(remedy)}</p>`,
+          html`<p>${markIfBad(problems.includes(text), text)} (${codeHtml(alarm)}${isSeeded ? ', seeded by the local world' : ''})<br>To do: ${formatBackticks(remedy)}</p>`,
       )}`
 
 /** Formats the parts of a text that are in backticks as code. */
-const proseHtml = (text: string): unknown[] =>
+const formatBackticks = (text: string): unknown[] =>
   text.split('`').map((part, i) => (i % 2 === 0 ? part : codeHtml(part)))
 
-/** Row of a paying account, with its balance. Empty where another process leads, which alone knows the balance. */
-function accountRow(state: RelayerState): object[] {
+/** Row of a relayer's paying account. No row while its balance is unknown, such as where another process leads. */
+function payingAccountRows(state: RelayerState): object[] {
   const { network, chain, balance } = state
   if (balance === null) return []
   const { isLow, account, ...shown } = payingAccountCells(state, balance)
@@ -113,7 +112,7 @@ function accountRow(state: RelayerState): object[] {
       network,
       chain,
       account: codeHtml(account),
-      balance: markedIfBad(isLow, shown.balance),
+      balance: markIfBad(isLow, shown.balance),
       'signed today': shown.signedToday,
       'lasts, days': shown.lastsDays,
     },
@@ -137,7 +136,7 @@ const nodeRows = ({ network, label, nodes: consumers }: ServedChain): object[] =
   )
 
 function nodeState({ isWrong, restMs, head }: NodeCounters): unknown {
-  if (isWrong) return markedIfBad(true, 'another chain, or false logs')
-  if (restMs > 0) return markedIfBad(true, `rests ${Math.ceil(restMs / 1_000)} s`)
-  return head === 'behind' || head === 'doubtful' ? markedIfBad(true, `head ${head}`) : 'well'
+  if (isWrong) return markIfBad(true, 'another chain, or false logs')
+  if (restMs > 0) return markIfBad(true, `rests ${Math.ceil(restMs / 1_000)} s`)
+  return head === 'behind' || head === 'doubtful' ? markIfBad(true, `head ${head}`) : 'well'
 }

@@ -42,7 +42,7 @@ async function proveNames(pool: pg.Pool, hub: EvmChain, alive: () => void): Prom
 }
 
 /** Creates the worker that proves the mirrored names, and names that are mirrored later. */
-export const nameProofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
+export const createNameProofWorker = (pool: pg.Pool, hub: EvmChain): Worker => ({
   name: NAME_PROOF_LOOP,
   fields: { network: hub.network },
   pollMs: 30_000,

@@ -5,9 +5,9 @@ import type { LeaderRole } from '../db/leaders/leaders.js'
 import { type AlarmName, alarmLogFields, type ProblemWithAlarm } from '../ops/alarms.js'
 import { type ChainState, chainProblem } from '../ops/chainState.js'
 import { type FailedRoute, failedRequestProblems } from '../ops/failedRequests.js'
+import { type InternalErrorCount, internalErrorProblems } from '../ops/internalErrors.js'
 import type { Logger } from '../ops/logger/logger.js'
 import { databaseAndClockProblems, type LoopState, loopProblems } from '../ops/loops.js'
-import { type InternalErrorCount, internalErrorProblems } from '../ops/ownErrors.js'
 import type { LoopWaker } from '../ops/waiting.js'
 import { IDLE_POLL_MS, type Worker } from '../ops/worker.js'
 import type { Network } from '../registry/primitives/network.js'
@@ -43,8 +43,8 @@ export interface ProcessSnapshot {
   /** Networks whose chains need a relayer, whether or not jobs wait or this process relays for them. */
   relayed: readonly Network[]
   loops: readonly LoopState[]
-  ownErrors: readonly InternalErrorCount[]
-  /** Problems that last until the code that raised them ends them. */
+  internalErrors: readonly InternalErrorCount[]
+  /** Alarms that workers of this process raise, and of databases that lost commits. */
   raised: readonly ProblemWithAlarm[]
   failedRoutes: readonly FailedRoute[]
   pools: Readonly<Record<string, Pick<pg.Pool, 'totalCount' | 'idleCount' | 'waitingCount'>>>
@@ -62,17 +62,18 @@ export interface Alarms {
 
 /**
  * All alarms of a snapshot, one for each cause.
- * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the database
+ * @param installation problems of the database, the leaders and the chains, which `/status` also reads from the
+ * database
  */
 export function collectAlarms(
   snapshot: ProcessSnapshot,
   installation: readonly ProblemWithAlarm[],
 ): Alarms {
-  const { nowMs, loops, mirrors, ownErrors, failedRoutes, raised, chains, outboxes } = snapshot
+  const { nowMs, loops, mirrors, internalErrors, failedRoutes, raised, chains, outboxes } = snapshot
   const problems = [
     ...databaseAndClockProblems(loops),
     ...mirrors.flatMap(({ network, problem }) => (problem ? [{ ...problem, network }] : [])),
-    ...internalErrorProblems(ownErrors),
+    ...internalErrorProblems(internalErrors),
     ...failedRequestProblems(failedRoutes),
     ...installation,
   ]
@@ -104,11 +105,11 @@ const LASTING_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
 ])
 
 /**
- * Creates the worker that logs each alarm of this process when it begins. A problem that may end automatically, such as
- * that of a chain that catches up, is only in `/status` and metrics.
- * @param notify wakes the worker before its next poll, for alarms that are logged at once
+ * Creates the worker that logs alarms of this process when they begin: all warnings, and the problems that last until
+ * an operator acts. Other problems, such as a chain that catches up, are only in `/status` and metrics.
+ * @param notify wakes the worker before its next poll, for alarms that are logged immediately
  */
-export function alarmLogWorker(
+export function createAlarmLogWorker(
   log: Logger,
   read: () => ProcessSnapshot,
   notify?: LoopWaker,
@@ -135,7 +136,7 @@ export function alarmLogWorker(
   }
 }
 
-/** A chain's problem with the chain's name. */
+/** Adds a chain's network and label to a problem: as fields, and at the beginning of its text. */
 export const withChainName = (
   { network, label }: Pick<ServedChain, 'network' | 'label'>,
   { alarm, text }: ProblemWithAlarm,

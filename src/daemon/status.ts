@@ -23,7 +23,7 @@ const PROBE_TIMEOUT_MS = 3_000
 /** Age from which a chain's stored state is ignored, ms: its leader has missed several writes. */
 const MAX_STATE_AGE_MS = 10_000
 
-/** Answer of /health: whether no worker loop of this process is stuck. */
+/** Answer of /health, good while no worker loop of this process is stuck. */
 export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
   const stuck = loops.filter(({ ageMs }) => ageMs > STUCK_LOOP_ALARM_MS)
   return {
@@ -33,13 +33,13 @@ export function checkProcessHealth({ loops }: Pick<ProcessSnapshot, 'loops'>) {
   }
 }
 
-/** Answer of /ready: whether this process can fulfil its roles. Ignores chains and other processes. */
+/** Answer of /ready, good while this process can fulfil its roles. Ignores chains and other processes. */
 export async function checkProcessReadiness(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const mirrorAges = await nullIfNoDatabaseAnswer(readMirrorAges(pool))
   const emptyMirrors = (mirrorAges ?? []).filter(({ ageMs }) => ageMs === null)
   const problems = [
     ...(snapshot.isStopping ? ['this process is stopping'] : []),
-    ...(mirrorAges ? [] : [NO_DATABASE_ANSWER]),
+    ...(mirrorAges ? [] : [NO_DATABASE_ANSWER_TEXT]),
     ...emptyMirrors.map(({ network }) => `the mirror of ${network} has copied nothing yet`),
     ...checkProcessHealth(snapshot).stuck.map(
       ({ name }) => `a loop has not turned for ${STUCK_LOOP_ALARM_MS / 1_000} s: ${name}`,
@@ -60,11 +60,11 @@ interface StoredState {
   mirrored: ReadonlyMap<Network, MirroredNetwork>
 }
 
-/** Answer of /status: whether the whole installation works, as seen from this process. */
+/** Answer of /status, good while the whole installation works, as seen from this process. */
 export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Pool) {
   const { config, nowMs, loops } = snapshot
-  const { stored, fault } = await readStored(pool)
-  const { leaders, mirrored } = stored ?? NOTHING_STORED
+  const { stored, fault } = await readStoredState(pool)
+  const { leaders, mirrored } = stored ?? EMPTY_STORED_STATE
   const chains = chainStatuses(snapshot, stored)
   const { problems, warnings } = collectAlarms(snapshot, [
     ...databaseProblems(snapshot, fault),
@@ -95,15 +95,19 @@ export async function installationStatus(snapshot: ProcessSnapshot, pool: pg.Poo
   }
 }
 
-const NO_DATABASE_ANSWER = 'the database does not answer'
-const NOTHING_STORED: StoredState = { states: [], leaders: [], mirrored: new Map() }
+const NO_DATABASE_ANSWER_TEXT = 'the database does not answer'
+const EMPTY_STORED_STATE: StoredState = { states: [], leaders: [], mirrored: new Map() }
 
-/** Reads the stored state. Null, with a sentence about the reason, where the database does not answer. */
-async function readStored(pool: pg.Pool): Promise<{ stored: StoredState | null; fault: string }> {
+/**
+ * Reads the stored state. It is null, with a sentence about the reason in `fault`, where the database does not answer.
+ */
+async function readStoredState(
+  pool: pg.Pool,
+): Promise<{ stored: StoredState | null; fault: string }> {
   const answer = Promise.all([readChainStates(pool), readLeaders(pool), readMirroredNetworks(pool)])
-  let fault = NO_DATABASE_ANSWER
+  let fault = NO_DATABASE_ANSWER_TEXT
   answer.catch((error: unknown) => {
-    fault = `${NO_DATABASE_ANSWER}: ${errorSentence(error)}`
+    fault = `${NO_DATABASE_ANSWER_TEXT}: ${errorSentence(error)}`
   })
   const read = await nullIfNoDatabaseAnswer(answer)
   if (!read) return { stored: null, fault }
@@ -147,7 +151,7 @@ function chainStatuses(snapshot: ProcessSnapshot, stored: StoredState | null): C
       return role === 'hub'
         ? [{ network, label, state: null, problem: nameProofProblem(network, snapshot) }]
         : []
-    return [chainStatus(chain, stored ?? NOTHING_STORED, snapshot.nowMs)]
+    return [chainStatus(chain, stored ?? EMPTY_STORED_STATE, snapshot.nowMs)]
   })
 }
 
@@ -159,7 +163,7 @@ const CONSEQUENT_ALARMS: ReadonlySet<AlarmName> = new Set<AlarmName>([
   'ClusterdChainBehind',
 ])
 
-/** The alarm of a chain's problem. Null where the problem follows from a database or a leader that is away. */
+/** The alarm of a chain's problem. Null for no problem, or one that a missing database or leader explains. */
 function chainAlarm(
   { problem, ...chain }: ChainStatus,
   stored: StoredState | null,
@@ -208,7 +212,7 @@ const isLeaderMissing = (
   stored: StoredState,
 ): boolean => !isMirrored(network, snapshot, stored) && !isLed(stored.leaders, network, role)
 
-/** Networks that nobody indexes, unless the database or the clock of this process is the cause. */
+/** Networks that no process indexes, unless the database or the clock of this process is the cause. */
 function unindexedNetworkProblems(
   snapshot: ProcessSnapshot,
   stored: StoredState,
@@ -220,7 +224,7 @@ function unindexedNetworkProblems(
     .map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}`, network }))
 }
 
-/** Networks whose jobs nobody delivers. */
+/** Networks for which no process relays. */
 const unrelayedNetworkWarnings = (
   snapshot: ProcessSnapshot,
   stored: StoredState,
@@ -239,7 +243,7 @@ function nameProofProblem(network: Network, { loops }: ProcessSnapshot): Problem
   return failed?.lastError ? { alarm: 'ClusterdChainFailing', text: failed.lastError } : null
 }
 
-/** Trust in the names of a mirrored network. @param mirrored undefined for a network that is not mirrored */
+/** Fields of a mirrored network's hub in /status: the trust in its names. None while nothing is mirrored. */
 const mirrorAnswer = (mirrored?: MirroredNetwork): Partial<ReturnType<typeof chainAnswer>> =>
   mirrored === undefined || mirrored.ageMs === null
     ? {}

@@ -24,7 +24,7 @@ import { fromHex, toHex } from '../registry/primitives/bytes.js'
 import { isCursorReplaced } from './evm/cursor.js'
 
 /** Worker that follows a chain's airdrop claims. For a chain without airdrops each step is only a database query. */
-export function airdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
+export function createAirdropWorker(ctx: LeaderContext, chain: EvmChain): Worker {
   const watcher = new AirdropWatcher({ ...ctx, chain })
   return {
     name: 'the airdrop watcher',

@@ -78,7 +78,7 @@ interface CheckedPayment {
  * Worker that decides a network's payments for community names (`CommunityPaymentJudge`).
  * @param notify wakes the worker when payments may have become confirmed
  */
-export function communityPaymentJudgeWorker(
+export function createCommunityPaymentJudgeWorker(
   ctx: LeaderContext,
   {
     ports,

@@ -9,13 +9,13 @@ import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { createLoopWaker, type LoopWaker } from '../ops/waiting.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import {
+  createTransparencyLogWorker,
   LastSignedTransparencyLog,
   type TransparencyLogWorkerOptions,
-  transparencyLogWorker,
 } from '../push/transparencyLog.js'
 import { Witness, type WitnessSettings } from '../push/witnesses.js'
 import type { Network } from '../registry/primitives/network.js'
-import { communityPaymentJudgeWorker } from './judge.js'
+import { createCommunityPaymentJudgeWorker } from './judge.js'
 import { createBackfillProgressLog, type IndexerCallbacks } from './progress.js'
 
 /** A chain to index: its label, polling interval and reader of balances, and the creation of its workers. */
@@ -155,13 +155,13 @@ function createNetworkWorkers(
   const pollMs = Math.min(...chains.map((chain) => chain.pollMs))
   return [
     ...chains.flatMap((chain) => chain.watch(ctx, reporting)),
-    communityPaymentJudgeWorker(ctx, {
+    createCommunityPaymentJudgeWorker(ctx, {
       ports: chains.map(({ balances }) => balances),
       notify,
       pollMs,
     }),
     ...on.logMemories.map((memory, i) =>
-      transparencyLogWorker(ctx, {
+      createTransparencyLogWorker(ctx, {
         ...sources.log,
         memory,
         // witnesses sign checkpoints of the feed's log only

@@ -24,13 +24,13 @@ import {
   readNewestCheckpoint,
 } from './worker.js'
 
-const POLL_MS = 5_000
+const EVIDENCE_POLL_MS = 5_000
 
 /**
- * Mirrors the evidence log of a source, once the feed's mirrored log is of the same generation. A source of an earlier
- * version has no evidence log.
+ * Creates the worker that mirrors the evidence log of a source, once the feed's mirrored log is of the same generation.
+ * A source of an earlier version has no evidence log.
  */
-export function evidenceMirrorWorker({
+export function createEvidenceMirrorWorker({
   network,
   pool,
   epoch,
@@ -40,7 +40,7 @@ export function evidenceMirrorWorker({
   return {
     name: 'the mirror of evidence',
     fields: { network },
-    pollMs: POLL_MS,
+    pollMs: EVIDENCE_POLL_MS,
     async step(signal, alive) {
       const { log, previous, generation } = await readTransparencyLogState(pool, place)
       reader.last = log ?? previous

@@ -11,7 +11,7 @@ export class MirrorHealth {
   readonly #nowMs: () => number
   #failure: Error | null = null
   /** Time of the last successful step. Before the first successful step: the time of the start. */
-  #levelMs: number
+  #succeededMs: number
 
   /**
    * @param name the mirror's name, with which the text of a problem begins
@@ -20,12 +20,12 @@ export class MirrorHealth {
   constructor(name: string, nowMs = () => performance.now()) {
     this.#name = name
     this.#nowMs = nowMs
-    this.#levelMs = nowMs()
+    this.#succeededMs = nowMs()
   }
 
   succeeded = (): void => {
     this.#failure = null
-    this.#levelMs = this.#nowMs()
+    this.#succeededMs = this.#nowMs()
   }
 
   failed = (error: Error): void => {
@@ -36,17 +36,17 @@ export class MirrorHealth {
   problem(): ProblemWithAlarm | null {
     if (this.#failure)
       return {
-        alarm: alarmOf(this.#failure),
+        alarm: alarmOfFailure(this.#failure),
         text: `${this.#name}: ${errorSentence(this.#failure)}`,
       }
-    const ageMs = this.#nowMs() - this.#levelMs
+    const ageMs = this.#nowMs() - this.#succeededMs
     if (ageMs < BEHIND_LIMIT_MS) return null
     const text = `${this.#name}: nothing was taken in for ${Math.floor(ageMs / 1_000)} s: the source is slow, or its log does not end`
     return { alarm: 'ClusterdMirrorBehind', text }
   }
 }
 
-const alarmOf = (error: Error) =>
+const alarmOfFailure = (error: Error) =>
   error instanceof ClusterdError && error.code === 'log_mismatch'
     ? 'ClusterdMirrorRefused'
     : 'ClusterdMirrorBehind'

@@ -11,14 +11,14 @@ import type { LeaderContext, NetworkContext } from '../ops/context.js'
 import { runWorkers, type Worker } from '../ops/worker.js'
 import type { LogPlace } from '../registry/primitives/network.js'
 import { sha256InOneCall } from '../registry/transparencyLog/hash.js'
-import { evidenceMirrorWorker } from './evidence.js'
+import { createEvidenceMirrorWorker } from './evidence.js'
 import { MirrorHealth } from './health.js'
 import { createMirrorSourceClient, type MirrorSource } from './source.js'
-import { mirrorWorker } from './worker.js'
+import { createMirrorWorker } from './worker.js'
 
 /**
- * A running mirror of another service's log of a network. The process takes part in the election of the network's
- * leader as an indexer does, and only the leader writes.
+ * A running mirror of a network, which copies another service's log. Like an indexer, the process competes for the
+ * network's lead, and only the leader writes.
  */
 export interface NetworkMirrorRun extends NetworkIndexRun {
   /** The reason why nothing is mirrored. Null where there is no problem, and where another process leads. */
@@ -81,11 +81,11 @@ export async function runMirror(
       await runWorkers(
         [
           withHealth(
-            mirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
+            createMirrorWorker({ network, pool, epoch, reader, isExpected, cosigner }),
             healths[0],
           ),
           withHealth(
-            evidenceMirrorWorker({
+            createEvidenceMirrorWorker({
               network,
               pool,
               epoch,

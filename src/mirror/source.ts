@@ -40,7 +40,7 @@ export function createMirrorSourceClient({ url, apiKey }: MirrorSource): Client 
   return new Client({ url: 'http://folder.invalid', fetch: createFolderFetch(folder), ...common })
 }
 
-/** A `fetch` that reads files from a folder. */
+/** Creates a `fetch` that reads files from a folder. The answer for a missing file has status 404. */
 const createFolderFetch =
   (folder: string): typeof fetch =>
   async (input) => {

@@ -22,16 +22,16 @@ import { type LeafEvent, parseEventLeaf } from '../registry/transparencyLog/leaf
 import { addCosignatures, type Cosigner } from '../registry/transparencyLog/signer.js'
 
 /** Name of the worker in the log and in `/status`. */
-const WORKER_NAME = 'the mirror'
+const MIRROR_WORKER_NAME = 'the mirror'
 /** Interval at which the source's checkpoint is requested, ms. */
-const POLL_MS = 500
+const CHECKPOINT_POLL_MS = 500
 /** Time for which a source without a log of the network is no error, ms, because the source may just have started. */
 const LOG_BEGINNING_LIMIT_MS = 60_000
-/** Interval at which the time of verification of an unchanged checkpoint is stored, ms. */
+/** Interval at which the time of the newest verification is stored while the checkpoint is unchanged, ms. */
 const VERIFICATION_RECORD_INTERVAL_MS = 2_000
 /**
- * Interval at which a checkpoint with only new signatures is stored, ms. A new key adds a signature, but strangers may
- * also add signatures.
+ * Interval at which a checkpoint is stored that differs from the stored one only in signatures, ms. It bounds the
+ * writes, because strangers may add signatures.
  */
 const SIGNATURE_STORE_INTERVAL_MS = 60_000
 
@@ -48,18 +48,18 @@ export interface MirrorWorkerOptions {
 }
 
 /**
- * Mirrors the transparency log of a source. Each step writes everything that the log's newest checkpoint proves, in one
- * transaction. If anything is wrong, the step writes nothing.
+ * Creates the worker that mirrors the transparency log of a source. Each step writes everything that the log's newest
+ * checkpoint proves, in one transaction. If anything is wrong, the step writes nothing.
  */
-export function mirrorWorker(options: MirrorWorkerOptions): Worker {
+export function createMirrorWorker(options: MirrorWorkerOptions): Worker {
   const { network, pool, epoch, reader, isExpected, cosigner } = options
   const startedMs = performance.now()
   let mirroredMs = startedMs
   let recordedMs = Number.NEGATIVE_INFINITY
   return {
-    name: WORKER_NAME,
+    name: MIRROR_WORKER_NAME,
     fields: { network },
-    pollMs: POLL_MS,
+    pollMs: CHECKPOINT_POLL_MS,
     async step(signal, alive) {
       const { log } = await readTransparencyLogState(pool, network)
       reader.last = log

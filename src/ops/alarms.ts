@@ -25,7 +25,7 @@ export const PAYMENT_TIME_USED_ALARM_SHARE = 0.8
 export const LOW_RUNWAY_MS = 3 * DAY_MS
 /** The balance of the relay authority on Solana is low below this amount, which pays the fees of 2,000 transactions. */
 export const LOW_BALANCE_LAMPORTS = 10_000_000n
-/** Smallest number of failed requests of a route in the last minute that raises an alarm. */
+/** Number of failed requests of a route in the last minute below which no alarm is raised. */
 export const LEAST_FAILED_REQUESTS = 3
 /** Share of failed requests among a route's requests in the last minute, above which an alarm is raised. */
 export const FAILED_REQUESTS_ALARM_SHARE = 0.5

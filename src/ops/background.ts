@@ -5,11 +5,11 @@ const PAUSE_PER_REQUEST_MS = 3
 /** Longest pause after a part of background work. */
 const MAX_PAUSE_MS = 300
 
-let countedRequests = 0
+let apiRequestCount = 0
 
 /** Counts a request of the API. Background work of this process pauses for each counted request. */
 export const countApiRequest = (): void => {
-  countedRequests += 1
+  apiRequestCount += 1
 }
 
 /** Length of the pause after a part of background work during which `arrived` requests arrived, ms. */
@@ -23,22 +23,22 @@ export const backgroundPauseMs = (workedMs: number, arrived: number): number =>
  * least half of its speed, and all of its speed where no requests arrive.
  */
 export class BackgroundWork {
-  #requestsAtResume = countedRequests
+  #requestsAtResume = apiRequestCount
   #resumedMs = performance.now()
 
   /** True if requests arrived since the last pause. Parts should then be small, since a request may wait for a part. */
   get isShared(): boolean {
-    return countedRequests > this.#requestsAtResume
+    return apiRequestCount > this.#requestsAtResume
   }
 
   /** Pauses after a part of the background work. The signal ends the pause early. */
   async pause(signal?: AbortSignal): Promise<void> {
     const pauseMs = backgroundPauseMs(
       performance.now() - this.#resumedMs,
-      countedRequests - this.#requestsAtResume,
+      apiRequestCount - this.#requestsAtResume,
     )
     if (pauseMs > 0) await sleep(pauseMs, undefined, { signal }).catch(() => {})
-    this.#requestsAtResume = countedRequests
+    this.#requestsAtResume = apiRequestCount
     this.#resumedMs = performance.now()
   }
 }

@@ -3,7 +3,7 @@ import { errorSentence, isInternalError, MAX_CAUSES } from './logger/errors.js'
 /** Part of the installation that an error points to. */
 export type ErrorCause = 'database' | 'clock' | 'other'
 
-/** Names of chains' errors whose `cause` is not examined. */
+/** Names of chains' errors. Their `cause` is not examined: it may be an error of a connection to a node. */
 const CHAIN_ERROR_NAMES = new Set([
   'ChainUnavailableError',
   'RpcError',

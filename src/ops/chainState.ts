@@ -51,18 +51,18 @@ export interface ChainState {
 }
 
 /** Number of blocks by which `tailBlock` may normally be behind the head. */
-const LAG_BLOCKS = 3
+const MAX_LAG_BLOCKS = 3
 /** Age of the last indexing step above which a chain counts as stuck. */
 const STUCK_STEP_MS = 30_000
 const MIN_STALE_HEAD_MS = 60_000
 /** Greatest normal age of a chain's head, in multiples of the usual time between blocks. */
-const HEAD_ALARM_BLOCKS = 20
+const STALE_HEAD_BLOCKS = 20
 /** Assumed time between blocks while the usual time is unknown: somewhat more than Ethereum's. */
 const UNKNOWN_BLOCK_MS = 15_000
 
-/** Age from which a chain's head counts as stalled, ms. */
+/** Age above which a chain's head counts as stalled, ms. */
 export const staleHeadAgeMs = (blockMs: number | null): number =>
-  Math.max(MIN_STALE_HEAD_MS, HEAD_ALARM_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
+  Math.max(MIN_STALE_HEAD_MS, STALE_HEAD_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 
 /** Age of a chain's head, ms. Null before a node has answered. */
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
@@ -104,7 +104,10 @@ export function usualConfirmationDelayMs({
   return depthMs + blockMs
 }
 
-/** The problem of a chain that `/status` and alarms show. Null for a chain without a problem. */
+/**
+ * The problem of a chain that `/status` and alarms show. Null for a chain without a problem.
+ * @param state null where no process has indexed the chain yet
+ */
 export function chainProblem(state: ChainState | null, nowMs: number): ProblemWithAlarm | null {
   const problemOf = (alarm: AlarmName, text: string): ProblemWithAlarm => ({ alarm, text })
   if (!state) return problemOf('ClusterdNotLed', 'not indexed yet')
@@ -133,7 +136,7 @@ export function chainProblem(state: ChainState | null, nowMs: number): ProblemWi
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STUCK_STEP_MS)
     return problemOf('ClusterdLoopHangs', `no step for ${STUCK_STEP_MS / 1_000} s: it hangs`)
   const lag = state.latest - state.tailBlock
-  if (lag > LAG_BLOCKS) return problemOf('ClusterdChainBehind', `${lag} blocks behind its head`)
+  if (lag > MAX_LAG_BLOCKS) return problemOf('ClusterdChainBehind', `${lag} blocks behind its head`)
   const finalityMs = state.confirmedMs === null ? 0 : nowMs - state.confirmedMs
   return finalityMs > FINALITY_ALARM_MS
     ? problemOf(

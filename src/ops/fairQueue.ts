@@ -8,8 +8,8 @@ interface WaitingWork {
   refuse(error: QueueFullError): void
 }
 
-interface QueueBounds {
-  /** Maximum number of pieces of work that run at once. */
+interface FairQueueBounds {
+  /** Maximum number of pieces of work that run at the same time. */
   atOnce: number
   /** Maximum number of waiting pieces of work. */
   waiting: number
@@ -24,13 +24,13 @@ type WorkByWallet = Map<string, WaitingWork[]>
  * queueing drops packets.
  */
 export class FairQueue {
-  readonly #bounds: QueueBounds
+  readonly #bounds: FairQueueBounds
   /** Waiting work by address. The turn of the first address is next. */
   readonly #addresses = new Map<string, WorkByWallet>()
   #running = 0
   #waiting = 0
 
-  constructor(bounds: QueueBounds) {
+  constructor(bounds: FairQueueBounds) {
     this.#bounds = bounds
   }
 
@@ -41,7 +41,7 @@ export class FairQueue {
 
   /**
    * Runs work when the turn of its client comes. Work whose client has disconnected keeps its turn, and should then end
-   * at once.
+   * immediately.
    * @param address IP address of the client, in the form by which rate limits count it
    * @param wallet of a client that has signed in
    * @throws QueueFullError; errors of the work
@@ -92,7 +92,7 @@ export class FairQueue {
    * chooses the one whose turn comes last.
    */
   #refuseNewest(): void {
-    const [address, wallets] = largestOf(this.#addresses, sizeOf)
+    const [address, wallets] = largestOf(this.#addresses, waitingWorkCount)
     const [wallet, line] = largestOf(wallets, ({ length }) => length)
     const newest = line.pop()!
     this.#waiting -= 1
@@ -102,10 +102,10 @@ export class FairQueue {
   }
 }
 
-// loops over the maps themselves: in a full queue each refusal reads up to 16,000 addresses, and copies would take
-// four times as long
+// the next two functions loop over the maps without copies of them: in a full queue each refusal reads up to 16,000
+// addresses, and copies would take four times as long
 
-function sizeOf(wallets: WorkByWallet): number {
+function waitingWorkCount(wallets: WorkByWallet): number {
   let sum = 0
   for (const { length } of wallets.values()) sum += length
   return sum

@@ -1,4 +1,4 @@
-/** The last minute is divided into equal slots. The oldest slot is dropped as a whole. */
+/** Length of the measured time, which is divided into `SLOT_COUNT` slots. The oldest slot is dropped as a whole. */
 const MINUTE_MS = 60_000
 const SLOT_COUNT = 12
 const SLOT_MS = MINUTE_MS / SLOT_COUNT

@@ -2,10 +2,11 @@ import { performance } from 'node:perf_hooks'
 import type { Network } from '../registry/primitives/network.js'
 import { LOOP_FAILURES_ALARM, type ProblemWithAlarm, STUCK_LOOP_ALARM_MS } from './alarms.js'
 import { type ErrorCause, errorCause } from './causes.js'
+import { InternalErrorCounter, type ProcessPart } from './internalErrors.js'
 import { errorSentence } from './logger/errors.js'
-import { InternalErrorCounter, type ProcessPart } from './ownErrors.js'
 import { createLoopWaker } from './waiting.js'
 
+/** Health of one worker loop. */
 export interface LoopState extends ProcessPart {
   /** Time since the loop's last iteration or sign of life, ms. */
   ageMs: number
@@ -25,8 +26,8 @@ export type WorkerLoop = ReturnType<WorkerLoops['register']>
 /** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
   /** Counts of errors of our own code, in these loops and elsewhere. */
-  readonly ownErrors: InternalErrorCounter
-  /** Wakes the loop that logs alarms when a database lost commits. No other process raises that alarm. */
+  readonly internalErrors: InternalErrorCounter
+  /** Wakes the loop that logs alarms, so that the alarm of a database that lost commits is logged immediately. */
   readonly lostCommitsWaker = createLoopWaker()
   readonly #nowMs: () => number
   /** Running loops, each with a function that reads the alarms of its worker. */
@@ -38,7 +39,7 @@ export class WorkerLoops {
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
-    this.ownErrors = new InternalErrorCounter(nowMs)
+    this.internalErrors = new InternalErrorCounter(nowMs)
   }
 
   /** Raises the alarm for a database that lost commits. The alarm lasts until the process ends. */

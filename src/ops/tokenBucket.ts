@@ -16,7 +16,6 @@ export interface BucketQuota {
 export const ratePerMinute = (burst: number): BucketRate => ({ perSecond: burst / 60, burst })
 export const ratePerDay = (burst: number): BucketRate => ({ perSecond: burst / 86_400, burst })
 
-/** Result of a withdrawal. */
 interface BucketWithdrawal {
   /** Time at which the bucket is full again, ms. It is the bucket's whole state. */
   fullMs: number

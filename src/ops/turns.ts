@@ -13,7 +13,7 @@ const ELEMENTS_PER_PART = 32
 
 /**
  * Maximum number of waiting pieces of work. After a change of the journal, all long polls of a process read again at
- * once, each with up to eight statements.
+ * the same time, each with up to eight statements.
  */
 export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** package.json lies two levels above `src/ops` and `dist/ops`. */
+/** Version in package.json, which lies two levels above `src/ops` and `dist/ops`. */
 export const SERVICE_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version

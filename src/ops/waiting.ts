@@ -15,7 +15,7 @@ export function createLoopWaker() {
     /** Reports a new block of a chain, which wakes a loop that waits for blocks. */
     block: wakeFor('block'),
     /**
-     * Waits for `notify()`, the timeout or the signal. A `notify()` before the wait ends the wait at once.
+     * Waits for `notify()`, the timeout or the signal. A `notify()` since the previous wait ends the wait immediately.
      * @param isForBlocks whether `block()` ends the wait too
      */
     async wait(ms: number, signal: AbortSignal, isForBlocks = true): Promise<void> {

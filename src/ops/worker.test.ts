@@ -64,7 +64,9 @@ describe('workers', () => {
     const onFailure = ({ message }: Error) => void failures.push(message)
     await runWorkers([worker(step, { onFailure })], { ...context, loops })
     expect(failures).toEqual(['a mistake', 'the chain is away'])
-    expect(loops.ownErrors.counts()).toMatchObject([{ name: 'the test', chain: '1', count: 1 }])
+    expect(loops.internalErrors.counts()).toMatchObject([
+      { name: 'the test', chain: '1', count: 1 },
+    ])
     expect(lines.map(({ level, alarm }) => [level, alarm])).toEqual([
       [50, 'ClusterdOwnErrors'],
       [20, undefined],

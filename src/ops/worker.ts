@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import type { ProblemWithAlarm } from './alarms.js'
+import type { ProcessPart } from './internalErrors.js'
 import { isInternalError } from './logger/errors.js'
 import type { Logger } from './logger/logger.js'
 import { type WorkerLoop, WorkerLoops } from './loops.js'
-import type { ProcessPart } from './ownErrors.js'
 import {
   BACKOFF_PAUSES_MS,
   backoffPauseMs,
@@ -39,7 +39,7 @@ export interface Worker {
   name: string
   /** Fields of the worker's log lines. */
   fields: Omit<ProcessPart, 'name'>
-  /** Pause after a `waiting` step, and after the steps of `maxBusySteps`, ms. */
+  /** Pause after a `waiting` step, and after more than `maxBusySteps` `progressed` steps in a row, ms. */
   readonly pollMs: number
   /** Pause after an `idle` step, if longer than `pollMs`, ms. `notify()` ends it early, a new block does not. */
   idleMs?: number
@@ -47,7 +47,7 @@ export interface Worker {
   notify?: LoopWaker
   /** Subscribes, when the worker starts, to events that wake it. @returns function that unsubscribes */
   subscribe?(): (() => void) | undefined
-  /** Number of `progressed` steps in a row after which the next one follows at once. Absent: no limit. */
+  /** Maximum number of `progressed` steps in a row that the next step follows without a pause. Absent: no limit. */
   maxBusySteps?: number
   /**
    * Does the next piece of work. Pauses and time limits are up to the caller.
@@ -163,7 +163,7 @@ async function repeatSteps(
       await notify.wait(isIdle ? Math.max(pollMs, idleMs) : pollMs, signal, !isIdle)
     } catch (error) {
       if (error instanceof FatalError || signal.aborted) throw error
-      if (isInternalError(error)) loops.ownErrors.report({ ...fields, name }, error, log)
+      if (isInternalError(error)) loops.internalErrors.report({ ...fields, name }, error, log)
       else if (failures === 0)
         log.warn({ ...fields, err: error }, `a step of ${name} failed; it will be tried again`)
       else log.debug({ ...fields, err: error, failures }, `a step of ${name} failed again`)

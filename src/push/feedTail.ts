@@ -14,7 +14,7 @@ interface FeedTailOptions {
   pool: pg.Pool
   notifications: ChangeNotifications
   /** Receives errors of our own code, with the network. */
-  onOwnError?: ((error: unknown, about: object) => void) | undefined
+  onInternalError?: ((error: unknown, about: object) => void) | undefined
 }
 
 /**
@@ -65,7 +65,7 @@ export class FeedTail {
     streams: WaitEnds,
     read: () => Promise<TailResult | null>,
   ): Promise<void> {
-    const { notifications, onOwnError } = this.#options
+    const { notifications, onInternalError } = this.#options
     this.#streams.set(position, streams)
     const readForStreams = async () => {
       if (streams.size > 0) return read()
@@ -74,7 +74,7 @@ export class FeedTail {
       return 'nobody waits' as const
     }
     const result = await notifications.waitFor(network, readForStreams).catch((error: unknown) => {
-      onOwnError?.(error, { network })
+      onInternalError?.(error, { network })
       return null
     })
     if (result === 'nobody waits') return

@@ -17,7 +17,9 @@ const IDLE_PAUSE_MS = 1_000
  * hub (in a mirror, from the beginning). When the feed restarts, the tables are filled anew. Readers see the old rows
  * until the new rows are complete.
  */
-export function sqlFeedCopyWorker(ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>): Worker {
+export function createSqlFeedCopyWorker(
+  ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
+): Worker {
   const { pool, network } = ctx
   return {
     name: 'the events of SQL',

@@ -97,7 +97,7 @@ const ALARM_AFTER_MS = 60_000
  * the hub. Each step appends new entries and signs a checkpoint. If events that were signed may be lost, the feed
  * restarts with a new generation, so that two histories are never signed under one log's name.
  */
-export function transparencyLogWorker(
+export function createTransparencyLogWorker(
   ctx: Pick<LeaderContext, 'network' | 'pool' | 'epoch'>,
   options: TransparencyLogWorkerOptions,
 ): Worker {

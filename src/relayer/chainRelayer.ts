@@ -27,7 +27,7 @@ export interface ChainRelayerOptions extends Pick<LeaderContext, 'pool' | 'netwo
    * Called with each error of our own code, and with log fields that name the job or the nonce. Without this callback,
    * such errors are collected like others, and the step throws the first one at its end.
    */
-  onOwnError?: ((error: unknown, about: object) => void) | undefined
+  onInternalError?: ((error: unknown, about: object) => void) | undefined
 }
 
 export const jobLogFields = ({ id, kind, nonce }: Pick<JobRow, 'id' | 'kind' | 'nonce'>) => ({
@@ -50,14 +50,14 @@ export abstract class ChainRelayer {
   /** Interval at which the chain is called while no job waits, ms. */
   protected quietMs = COSTLY_READ_INTERVAL_MS
   readonly #pool: pg.Pool
-  readonly #onOwnError: ChainRelayerOptions['onOwnError']
+  readonly #onInternalError: ChainRelayerOptions['onInternalError']
   #errors: unknown[] = []
   #statsReadAtMs = Number.NEGATIVE_INFINITY
   #costlyReadAtMs = Number.NEGATIVE_INFINITY
 
   /** @param chain the chain's number in the database */
   constructor(
-    { pool, network, clock, onOwnError }: ChainRelayerOptions,
+    { pool, network, clock, onInternalError }: ChainRelayerOptions,
     chain: number,
     identity: RelayerIdentity,
   ) {
@@ -74,21 +74,21 @@ export abstract class ChainRelayer {
       nonceGaps: 0,
       nonceClaimed: null,
     }
-    this.#onOwnError = onOwnError
+    this.#onInternalError = onInternalError
     this.clock = clock ?? { nowMs: Date.now, random: Math.random }
   }
 
   /**
    * Runs the work of one job and catches its error, so that the step continues with other jobs. An error of our own
-   * code goes to `onOwnError`. Other errors are collected, and the step throws the first one at its end.
-   * @param about log fields for `onOwnError`
+   * code goes to `onInternalError`. Other errors are collected, and the step throws the first one at its end.
+   * @param about log fields for `onInternalError`
    * @returns null where the work failed
    */
   protected async guard<T>(about: object, work: () => T | Promise<T>): Promise<T | null> {
     try {
       return await work()
     } catch (error) {
-      if (this.#onOwnError && isInternalError(error)) this.#onOwnError(error, about)
+      if (this.#onInternalError && isInternalError(error)) this.#onInternalError(error, about)
       else this.#errors.push(error)
       return null
     }
@@ -115,8 +115,8 @@ export abstract class ChainRelayer {
    * Runs one step, without timers.
    * @param alive called after each transaction on Solana: if nodes answer late, a few may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
-   * @throws ChainUnavailableError, LostLeadershipError or a database error, and without `onOwnError` an error of our
-   * own code; the next step continues
+   * @throws ChainUnavailableError, LostLeadershipError or a database error, and without `onInternalError` an error of
+   * our own code; the next step continues
    */
   async step(alive: () => void = () => {}): Promise<StepResult> {
     let hasStored = false

@@ -106,7 +106,8 @@ function createRelayWorker(
         { network, ...jobLogFields(row), err },
         'a node failed a job',
       ),
-    onOwnError: (error, about) => loops.ownErrors.report({ name, ...fields }, error, log, about),
+    onInternalError: (error, about) =>
+      loops.internalErrors.report({ name, ...fields }, error, log, about),
   }
   let relayer: ChainRelayer | null = null
   return {

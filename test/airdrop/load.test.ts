@@ -12,7 +12,7 @@ import {
   setDistributorCommand,
   showAirdrop,
 } from '../../src/cli/airdrop/airdrop.js'
-import { evmAddressParser, unixSecondsParser } from '../../src/cli/values.js'
+import { createEvmAddressParser, createUnixSecondsParser } from '../../src/cli/values.js'
 import { findAirdrop, setDistributor } from '../../src/db/airdrop/airdrops.js'
 import { readWatchedAirdrops, storeClaims } from '../../src/db/airdrop/claims.js'
 import { loadAirdrop } from '../../src/db/airdrop/load.js'
@@ -295,10 +295,10 @@ describe('clusterd airdrop', () => {
     const terms = {
       token: fromHex(token),
       owner: fromHex(owner),
-      endsAt: unixSecondsParser('--ends-at')('2027-06-30'),
+      endsAt: createUnixSecondsParser('--ends-at')('2027-06-30'),
     }
-    expect(() => evmAddressParser('--token')('0x12')).toThrow('--token is an EVM address')
-    expect(() => unixSecondsParser('--ends-at')('2027-02-30')).toThrow('--ends-at is a date')
+    expect(() => createEvmAddressParser('--token')('0x12')).toThrow('--token is an EVM address')
+    expect(() => createUnixSecondsParser('--ends-at')('2027-02-30')).toThrow('--ends-at is a date')
     await expect(setDistributorCommand(community, { distributor: terms.token })).rejects.toThrow(
       'does not exist',
     )

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { rankingWorker, refreshRanking } from '../../src/db/registry/ranking.js'
+import { createRankingWorker, refreshRanking } from '../../src/db/registry/ranking.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { encodeChange, type SignedChange } from '../../src/registry/journal/change.js'
 import type { Entry } from '../../src/registry/journal/entry.js'
@@ -254,7 +254,7 @@ describe('the leaderboard', () => {
   it('is ranked by a worker', async () => {
     await world.append('mainnet', [bid({ from: randomAddress(), name: 'late', amountWei: ETHER })])
     const context = { pool: world.pool, network: 'mainnet' } as unknown as LeaderContext
-    const step = () => rankingWorker(context).step(new AbortController().signal, () => {})
+    const step = () => createRankingWorker(context).step(new AbortController().signal, () => {})
     await step()
     expect((await rank())[3]).toMatchObject({ name: 'late', rank: 4 })
   })

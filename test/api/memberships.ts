@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import { publishEvidence } from '../../src/db/feed/evidence.js'
 import { readTransparencyLogState } from '../../src/db/feed/transparencyLog.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { readEpoch } from '../support/epoch.js'
 import type { Account } from '../support/signers.js'
@@ -21,7 +21,7 @@ export function membershipsOf(world: ApiWorld) {
     const { generation } = await readTransparencyLogState(world.pool, network)
     await publishEvidence(ctx, generation, afterMs)
     for (const isEvidence of [false, true]) {
-      const worker = transparencyLogWorker(ctx, { domain: 'localhost', keys, isEvidence })
+      const worker = createTransparencyLogWorker(ctx, { domain: 'localhost', keys, isEvidence })
       while ((await worker.step(signal, () => {})) !== 'idle');
     }
   }

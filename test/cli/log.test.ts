@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ADDRESS_ATTEMPT_MS } from '../../src/ops/addressAttempts.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { runCli } from '../support/cli.js'
@@ -17,7 +17,7 @@ const world = useWorld(async () => {
   await api.append('mainnet', names)
   const epoch = await readEpoch(api.pool, 'mainnet', 'index')
   const ctx = { pool: api.pool, network: 'mainnet', epoch } as const
-  const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys })
+  const worker = createTransparencyLogWorker(ctx, { domain: 'names.example', keys })
   while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
   return api
 })

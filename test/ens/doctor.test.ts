@@ -4,7 +4,7 @@ import {
   testEnsOwnersAbi,
   testEnsOwnersBytecode,
 } from '../../contracts/evm/artifacts/test-doubles/TestEnsOwners.js'
-import { ensFindings } from '../../src/cli/doctor/ens.js'
+import { checkEnsNames } from '../../src/cli/doctor/ens.js'
 import { createEnsGateway } from '../../src/ens/gateway.js'
 import { callsOf } from '../contracts/support/chain.js'
 import { encode } from '../contracts/support/ens.js'
@@ -33,7 +33,7 @@ afterAll(() => world?.stop())
 async function examineAll(changed: object = {}) {
   const nodes = { rpcUrls: [world.contracts.rpcUrl], registry }
   const mainnet = { ...parentsWith(world.resolver).mainnet, ...nodes, ...changed }
-  const findings = await ensFindings({ chains: [], ens: { mainnet } })
+  const findings = await checkEnsNames({ chains: [], ens: { mainnet } })
   return findings.map(({ level, found, advice }) => `${level}: ${found} ${advice}`)
 }
 const examine = async (changed: object = {}) => (await examineAll(changed))[0]

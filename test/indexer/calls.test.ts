@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { toHex } from 'viem'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { ChainConfig } from '../../src/config/index.js'
-import { evmIndexerWorker } from '../../src/indexer/evm/worker.js'
+import { createEvmIndexerWorker } from '../../src/indexer/evm/worker.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { expectDocumentedCalls } from '../support/documentedCalls.js'
@@ -113,7 +113,7 @@ it.each([
       signal,
     } as const
     const reporting = { onStart() {}, onAdvance() {}, onProgress() {} }
-    const worker = evmIndexerWorker(ctx, { ...lone, identify: async () => {} }, reporting)
+    const worker = createEvmIndexerWorker(ctx, { ...lone, identify: async () => {} }, reporting)
     const unsubscribe = worker.subscribe!()
     onTestFinished(() => unsubscribe?.())
     await world.test.setBlockTimestampInterval({ interval: blockS })

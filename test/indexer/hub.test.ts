@@ -6,7 +6,7 @@ import { replayJournal } from '../../src/db/journal/replay.js'
 import { inTransaction } from '../../src/db/pg/pool.js'
 import { isCursorOnChain, isCursorReplaced } from '../../src/indexer/evm/cursor.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
-import { evmIndexerWorker, findUnappliedMinimumBids } from '../../src/indexer/evm/worker.js'
+import { createEvmIndexerWorker, findUnappliedMinimumBids } from '../../src/indexer/evm/worker.js'
 import { MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP } from '../../src/indexer/evm/write.js'
 import { countApiRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
@@ -104,7 +104,7 @@ describe('a hub, block by block', () => {
     const log = { error() {}, info() {}, trace() {} }
     const ctx = { pool, log, ...noted } as unknown as LeaderContext
     const reporting = { onStart() {}, onAdvance() {}, onProgress() {} }
-    const worker = evmIndexerWorker(
+    const worker = createEvmIndexerWorker(
       ctx,
       { ...(await world.open()), identify: async () => {} },
       reporting,

@@ -4,7 +4,7 @@ import { Client } from '../../src/client/index.js'
 import { LogReader, verifyBundle } from '../../src/client/verify.js'
 import { resetFeedOnceAfterRestore } from '../../src/db/deployment/restored.js'
 import { readTransparencyLogState } from '../../src/db/feed/transparencyLog.js'
-import { evidenceMirrorWorker } from '../../src/mirror/evidence.js'
+import { createEvidenceMirrorWorker } from '../../src/mirror/evidence.js'
 import { sha256InOneCall } from '../../src/registry/transparencyLog/hash.js'
 import { key, membershipsOf } from '../api/memberships.js'
 import { secondApi, startApi } from '../api/support.js'
@@ -34,7 +34,7 @@ async function copyEvidenceInto(
     network: 'mainnet/evidence',
     sha256: sha256InOneCall,
   })
-  const worker = evidenceMirrorWorker({ network: 'mainnet', pool, epoch, reader })
+  const worker = createEvidenceMirrorWorker({ network: 'mainnet', pool, epoch, reader })
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 

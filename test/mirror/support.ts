@@ -4,9 +4,9 @@ import { Client } from '../../src/client/index.js'
 import { type LogOptions, LogReader } from '../../src/client/verify.js'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { mirrorWorker } from '../../src/mirror/worker.js'
+import { createMirrorWorker } from '../../src/mirror/worker.js'
 import type { Worker } from '../../src/ops/worker.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import type { Witness } from '../../src/push/witnesses.js'
 import { GrowingTree } from '../../src/registry/transparencyLog/append.js'
 import { beginningLeaf } from '../../src/registry/transparencyLog/beginning.js'
@@ -39,7 +39,7 @@ export const ORIGIN = 'names.example/mainnet/1'
 export async function writeLog(pool: pg.Pool, witnesses: readonly Witness[] = []): Promise<void> {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const ctx = { pool, network: 'mainnet', epoch } as const
-  const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys, witnesses })
+  const worker = createTransparencyLogWorker(ctx, { domain: 'names.example', keys, witnesses })
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 
@@ -92,7 +92,7 @@ export async function mirrorOf(
     ...options,
   })
   const epoch = await readEpoch(pool, 'mainnet', 'index')
-  return mirrorWorker({ network: 'mainnet', pool, epoch, reader, isExpected, cosigner })
+  return createMirrorWorker({ network: 'mainnet', pool, epoch, reader, isExpected, cosigner })
 }
 
 /** Steps a mirror until it has nothing to do. */

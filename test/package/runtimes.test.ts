@@ -7,7 +7,7 @@ import { build, transform } from 'esbuild'
 import { chromium as playwright } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { buildClientPackage } from '../../scripts/client-package.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { chooseFreePort } from '../../src/testing/processes/ports.js'
 import { bid, freshName, randomAddress, randomHash, startApi } from '../api/support.js'
@@ -44,7 +44,7 @@ const world = useWorld(async () => {
   ])
   const epoch = await readEpoch(api.pool, 'mainnet', 'index')
   const ctx = { pool: api.pool, network: 'mainnet', epoch } as const
-  const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys })
+  const worker = createTransparencyLogWorker(ctx, { domain: 'names.example', keys })
   while ((await worker.step(AbortSignal.timeout(DEADLINE_MS), () => {})) !== 'idle');
   return api
 })

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertConfirmedCredits } from '../../src/db/bridge/credits.js'
 import { hideSqlFeedCopy } from '../../src/db/feed/feed.js'
-import { sqlFeedCopyWorker } from '../../src/push/sql.js'
+import { createSqlFeedCopyWorker } from '../../src/push/sql.js'
 import { EVENTS, type EventType, type MirrorState } from '../../src/registry/journal/eventTypes.js'
 import { decodeWallet } from '../../src/registry/primitives/address.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
@@ -46,7 +46,7 @@ function viewsOf(type: EventType): string[] {
 }
 
 const copyStep = async ({ pool }: ApiWorld, network: Network = 'mainnet') =>
-  sqlFeedCopyWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(
+  createSqlFeedCopyWorker({ pool, network, epoch: await readEpoch(pool, network, 'index') }).step(
     signal,
     () => {},
   )

@@ -5,7 +5,7 @@ import { routes } from '../../scripts/declaredRoutes.js'
 import type { Route } from '../../src/api/http/route.js'
 import type { SampleData } from '../../src/api/http/sampleRequests.js'
 import { MAX_BULK_LOOKUP_ELEMENTS } from '../../src/api/http/schema.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { type ApiWorld, startApi } from '../api/support.js'
@@ -58,7 +58,11 @@ async function writeLogs(pool: pg.Pool): Promise<void> {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const ctx = { pool, network: 'mainnet', epoch } as const
   for (const isEvidence of [false, true]) {
-    const worker = transparencyLogWorker(ctx, { domain: 'localhost', keys: LOG_KEYS, isEvidence })
+    const worker = createTransparencyLogWorker(ctx, {
+      domain: 'localhost',
+      keys: LOG_KEYS,
+      isEvidence,
+    })
     while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
   }
 }

@@ -20,8 +20,8 @@ function tailOf(query: (asked: pg.QueryArrayConfig) => unknown) {
   const pool: pg.Pool = Object.assign(Object.create(world.pool), { query })
   const notifications = new ChangeNotifications()
   const reported: unknown[] = []
-  const onOwnError = (error: unknown) => void reported.push(error)
-  const tail = new FeedTail({ pool, notifications, onOwnError })
+  const onInternalError = (error: unknown) => void reported.push(error)
+  const tail = new FeedTail({ pool, notifications, onInternalError })
   return { tail, notifications, reported, notify: () => notifications.onNotify('mainnet') }
 }
 

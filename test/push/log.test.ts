@@ -3,7 +3,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { Witness } from '../../src/push/witnesses.js'
 import { parseWitnessKey } from '../../src/registry/transparencyLog/cosignature.js'
 import { sha256InOneCall, sha256TreeHasher } from '../../src/registry/transparencyLog/hash.js'
@@ -41,7 +41,7 @@ const grow = (count: number, from = () => alice) =>
 /** Runs the worker's steps until it is idle. */
 async function catchUp(by = keys, witnesses: readonly Witness[] = []): Promise<void> {
   const epoch = await readEpoch(world.pool, 'mainnet', 'index')
-  const worker = transparencyLogWorker(
+  const worker = createTransparencyLogWorker(
     { pool: world.pool, network: 'mainnet', epoch },
     { domain: 'names.example', keys: by, witnesses },
   )
@@ -152,7 +152,7 @@ describe('the log of a feed', () => {
 
   it('is written only by the leader', async () => {
     await grow(1)
-    const worker = transparencyLogWorker(
+    const worker = createTransparencyLogWorker(
       { pool: world.pool, network: 'mainnet', epoch: 77 },
       { domain: 'names.example', keys },
     )
@@ -267,7 +267,7 @@ describe('a log whose database was altered', () => {
   it('raises an alarm when its feed is a minute ahead', async () => {
     const epoch = await readEpoch(world.pool, 'mainnet', 'index')
     const ctx = { network: 'mainnet', pool: world.pool, epoch } as const
-    const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys })
+    const worker = createTransparencyLogWorker(ctx, { domain: 'names.example', keys })
     const step = () => worker.step(signal, () => {}).then(worker.check, () => {})
     await grow(2)
     let nowMs = performance.now()

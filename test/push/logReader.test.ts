@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Client } from '../../src/client/index.js'
 import { type LogEntry, type LogOptions, LogReader } from '../../src/client/verify.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { checkpointText } from '../../src/registry/transparencyLog/note.js'
 import { logKeysOfSeeds, signCheckpoint } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
@@ -27,7 +27,7 @@ async function grow(api: Pick<typeof world, 'append' | 'pool'>, count: number): 
   await api.append('mainnet', bids)
   const epoch = await readEpoch(api.pool, 'mainnet', 'index')
   const ctx = { pool: api.pool, network: 'mainnet', epoch } as const
-  const worker = transparencyLogWorker(ctx, { domain: 'names.example', keys })
+  const worker = createTransparencyLogWorker(ctx, { domain: 'names.example', keys })
   while ((await worker.step(signal, () => {})) !== 'idle');
 }
 

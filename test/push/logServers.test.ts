@@ -7,7 +7,10 @@ import {
 } from '../../src/db/feed/transparencyLog.js'
 import { LostLeadershipError } from '../../src/db/journal/head.js'
 import { createPool } from '../../src/db/pg/pool.js'
-import { LastSignedTransparencyLog, transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import {
+  createTransparencyLogWorker,
+  LastSignedTransparencyLog,
+} from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'
 import { queryOn } from '../support/database.js'
@@ -42,7 +45,7 @@ async function workerOf(
 ) {
   const epoch = await readEpoch(pool, 'mainnet', 'index')
   const wentBack: number[] = []
-  const worker = transparencyLogWorker(
+  const worker = createTransparencyLogWorker(
     { pool, network: 'mainnet', epoch },
     { domain, keys: by, memory, isEvidence, onWentBack: () => wentBack.push(epoch) },
   )

@@ -62,7 +62,7 @@ describe('a delivery', () => {
     const reported: { error: unknown; about: object }[] = []
     const relayer = await world.restart({
       account,
-      onOwnError: (error, about) => void reported.push({ error, about }),
+      onInternalError: (error, about) => void reported.push({ error, about }),
     })
     failsOn = await world.send(0, ['failing'])
     const failing = failsOn
@@ -89,7 +89,7 @@ describe('a delivery', () => {
   it('whose row can not be read is set aside and reported, and the others go on', async () => {
     const reported: { error: unknown; about: object }[] = []
     const relayer = await world.restart({
-      onOwnError: (error, about) => void reported.push({ error, about }),
+      onInternalError: (error, about) => void reported.push({ error, about }),
     })
     const broken = await world.send(0, ['broken'])
     const other = await world.send(0, ['other'])

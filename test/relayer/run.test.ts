@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseChainsFile } from '../../src/config/index.js'
 import { registerSnapshotMetrics } from '../../src/daemon/metrics.js'
-import { overviewPage } from '../../src/daemon/opsPage.js'
+import { renderOpsPage } from '../../src/daemon/opsPage.js'
 import { createListener } from '../../src/db/pg/notify.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createEvmRelayerChain } from '../../src/relayer/evmRelayer.js'
@@ -148,7 +148,7 @@ describe('a running relayer', () => {
 
   /** Whether the operator's page shows a parked job. */
   async function shownParked(id: string): Promise<void> {
-    const page = () => overviewPage(snapshotWith(), world.pool)
+    const page = () => renderOpsPage(snapshotWith(), world.pool)
     const state = async () =>
       new RegExp(
         `<td data-name="job">${id}<td data-name="state">(?:<span class="bad">)?(queued|parked)`,

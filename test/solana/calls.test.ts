@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { it, onTestFinished, vi } from 'vitest'
-import { paymentWatcherWorker } from '../../src/indexer/solana/worker.js'
+import { createPaymentWatcherWorker } from '../../src/indexer/solana/worker.js'
 import { WorkerLoops } from '../../src/ops/loops.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { expectDocumentedCalls } from '../support/documentedCalls.js'
@@ -41,7 +41,7 @@ it.each([true, false])(
       vi.spyOn(clock as typeof Date, 'now').mockImplementation(() => nowMs)
     onTestFinished(() => void vi.restoreAllMocks())
     const reporting = { onStart() {}, onAdvance() {}, onProgress() {} }
-    const worker = paymentWatcherWorker(ctx, source, reporting)
+    const worker = createPaymentWatcherWorker(ctx, source, reporting)
     const run = async (forMs: number) => {
       for (const endMs = nowMs + forMs; nowMs < endMs; ) {
         const outcome = await worker.step(signal, () => {})

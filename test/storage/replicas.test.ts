@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPool } from '../../src/db/pg/pool.js'
-import { sqlFeedCopyWorker } from '../../src/push/sql.js'
+import { createSqlFeedCopyWorker } from '../../src/push/sql.js'
 import { memberOf } from '../api/members.js'
 import { bid, freshName, randomAddress, secondApi, startApi } from '../api/support.js'
 import { readEpoch } from '../support/epoch.js'
@@ -41,7 +41,7 @@ it('answers look-ups like the primary, and changes with 503', async () => {
     await world.get(asked).then(({ status, body }) => ({ status, body })),
   )
 
-  const worker = sqlFeedCopyWorker({
+  const worker = createSqlFeedCopyWorker({
     pool: world.pool,
     network: 'mainnet',
     epoch: await readEpoch(world.pool, 'mainnet', 'index'),

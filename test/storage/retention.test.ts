@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { expiredRowsWorker, removeExpiredRows } from '../../src/db/deployment/retention.js'
+import { createExpiredRowsWorker, removeExpiredRows } from '../../src/db/deployment/retention.js'
 import { findJobs } from '../../src/db/outbox/due.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createLogger } from '../../src/ops/logger/logger.js'
@@ -152,7 +152,7 @@ test('the leader deletes rows automatically, once an hour', async () => {
     network: 'mainnet',
     log: createLogger({ level: 'silent' }),
   } as unknown as LeaderContext
-  const worker = expiredRowsWorker(ctx, false)
+  const worker = createExpiredRowsWorker(ctx, false)
   const { signal } = new AbortController()
   await worker.step(signal, () => {})
   expect((await sql('SELECT FROM sessions')).rowCount).toBe(1)
@@ -171,7 +171,7 @@ test('may take long, and reports progress, so that its leader is not replaced', 
     SELECT 0, 1, seq, 1, 0, 0, 0, '', '', 1 FROM generate_series(1, 60000) seq`)
   const log = createLogger({ level: 'silent' })
   const ctx = { pool: database.pool, network: 'mainnet', log } as unknown as LeaderContext
-  const worker = expiredRowsWorker(ctx, false)
+  const worker = createExpiredRowsWorker(ctx, false)
   const left = new Set<number | null>()
   const pending: Promise<void>[] = []
   await worker.step(new AbortController().signal, () => {

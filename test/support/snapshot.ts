@@ -11,7 +11,7 @@ export const snapshotWith = (changes: Partial<ProcessSnapshot> = {}): ProcessSna
   outboxes: [],
   relayed: [],
   loops: [],
-  ownErrors: [],
+  internalErrors: [],
   raised: [],
   failedRoutes: [],
   pools: {},

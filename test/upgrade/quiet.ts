@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { migrate } from '../../src/db/pg/migrate.js'
 import { createPool, withConnection } from '../../src/db/pg/pool.js'
 import { refreshRanking } from '../../src/db/registry/ranking.js'
-import { transparencyLogWorker } from '../../src/push/transparencyLog.js'
+import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { fromHex } from '../../src/registry/primitives/bytes.js'
 import { NETWORKS } from '../../src/registry/primitives/network.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
@@ -31,7 +31,7 @@ async function beginEvidenceLogs(url: string, { LOG_KEY }: Deployment['env']): P
   for (const network of NETWORKS) {
     const epoch = await readEpoch(pool, network, 'index')
     const options = { domain: 'localhost', keys, isEvidence: true }
-    const worker = transparencyLogWorker({ pool, network, epoch }, options)
+    const worker = createTransparencyLogWorker({ pool, network, epoch }, options)
     while ((await worker.step(new AbortController().signal, () => {})) !== 'idle');
   }
   await pool.end()

@@ -15,7 +15,7 @@ it.each<[what: string, thrown: Error, status: number, isReported: boolean, isFai
   const failures: unknown[] = []
   const finish = createResponseSender({
     log: pino({ level: 'silent' }),
-    onOwnError: (error, about) => void reported.push({ error, about }),
+    onInternalError: (error, about) => void reported.push({ error, about }),
     failed: { count: (_route, failure) => void failures.push(failure) },
   })
   const server = await serve((req, res) => {

@@ -25,7 +25,7 @@ export interface ResponseSenderDeps {
    * Receives an error of our own code that led to a response of status 500.
    * @param about id, trace, method and route of the request
    */
-  onOwnError?: (error: unknown, about: object) => void
+  onInternalError?: (error: unknown, about: object) => void
   /** Counts requests that the service failed to serve. */
   failed?: Pick<FailedRequestCounter, 'count'>
   metrics?: {
@@ -39,7 +39,7 @@ export interface ResponseSenderDeps {
 export function createResponseSender({
   log,
   metrics,
-  onOwnError,
+  onInternalError,
   failed,
 }: ResponseSenderDeps): ResponseSender {
   const isFirstInWindow = createThrottle(FAULT_WINDOW_MS)
@@ -56,7 +56,7 @@ export function createResponseSender({
     failed?.count({ method, route }, status >= 500 ? error?.cause : undefined)
     const request = { id, trace, method, route }
     const cause = error?.cause ?? error
-    if (status === 500) onOwnError?.(cause, request)
+    if (status === 500) onInternalError?.(cause, request)
     if (status >= 500) {
       const name = cause instanceof Error ? cause.name : ''
       if (isFirstInWindow(`${method} ${route} ${status} ${name}`))

@@ -62,7 +62,7 @@ export async function loadAirdropFile(file: string, command: LoadAirdropOptions)
   const network = networkOfChain(command.chain, command)
   await withDatabasePool(async (pool) => {
     const { rows, bad, fileHash } = await readAirdropFile(file)
-    if (bad.length > 0) throw badLinesError(file, bad)
+    if (bad.length > 0) throw printBadLines(file, bad)
     const request = {
       network,
       community,
@@ -80,7 +80,7 @@ export async function loadAirdropFile(file: string, command: LoadAirdropOptions)
 
 /**
  * `clusterd airdrop set`: records a deployed contract as the airdrop's distributor.
- * @throws as `storeAirdropDistributor`, and Error where there is no airdrop
+ * @throws as `withAirdrop` and `storeAirdropDistributor`
  */
 export async function setDistributorCommand(
   name: string,
@@ -93,7 +93,7 @@ export async function setDistributorCommand(
   printFields({ isChanged, ...describeAirdrop(now) }, command.json)
 }
 
-/** `clusterd airdrop list`: prints the airdrops. */
+/** `clusterd airdrop list`: prints the airdrops of one network, or of both. */
 export async function printAirdrops({ json, ...options }: AirdropOptions): Promise<void> {
   const airdrops = await withDatabasePool((pool) => listAirdrops(pool, networksOfOptions(options)))
   printList(airdrops, {
@@ -118,9 +118,9 @@ export async function printAirdrops({ json, ...options }: AirdropOptions): Promi
 }
 
 /**
- * `clusterd airdrop show <community>`: prints the airdrop, and the constructor arguments of a distributor that is not
- * deployed, or whose owner is given.
- * @throws Error where there is no airdrop
+ * `clusterd airdrop show <community>`: prints the airdrop. Prints its distributor's constructor arguments too, unless a
+ * distributor is recorded and `--owner` is not given.
+ * @throws as `withAirdrop`
  */
 export async function showAirdrop(name: string, command: DistributorTermsOptions): Promise<void> {
   const airdrop = await withAirdrop(name, command, async (_, stored) => stored)
@@ -138,7 +138,7 @@ export async function showAirdrop(name: string, command: DistributorTermsOptions
 
 /**
  * `clusterd airdrop remove <community>`: shows the community's airdrop, and removes it with `--yes`.
- * @throws Error where there is no airdrop
+ * @throws as `withAirdrop`
  */
 export async function removeAirdropCommand(
   name: string,
@@ -153,8 +153,8 @@ export async function removeAirdropCommand(
   console.error('What its distributor holds stays claimable on its chain.')
 }
 
-/** Prints the first bad lines of a file on stderr. @returns error with the number of all bad lines */
-function badLinesError(file: string, bad: readonly UnreadableLine[]): Error {
+/** Prints the first `BAD_LINES_LIMIT` bad lines on stderr. @returns error with the number of all bad lines */
+function printBadLines(file: string, bad: readonly UnreadableLine[]): Error {
   for (const { line, message } of bad.slice(0, BAD_LINES_LIMIT))
     console.error(`${file}:${line} ${message}`)
   if (bad.length > BAD_LINES_LIMIT) console.error(`… and ${bad.length - BAD_LINES_LIMIT} more`)
@@ -165,7 +165,8 @@ function badLinesError(file: string, bad: readonly UnreadableLine[]): Error {
 
 /**
  * Runs work on a community's airdrop.
- * @throws Error with one sentence for an invalid name, and if none or two of the options' networks have an airdrop of it
+ * @throws Error with one sentence for an invalid name, and where none of the options' networks, or both, have an
+ * airdrop of the community
  */
 export const withAirdrop = <T>(
   name: string,
@@ -200,7 +201,7 @@ function networkOfChain(label: string, options: NetworkOptions): Network {
   return network
 }
 
-/** An airdrop as JSON. */
+/** An airdrop as its commands print it: bytes in hex, amounts in base units of the token, times in ISO 8601. */
 export const describeAirdrop = (airdrop: Airdrop) => ({
   community: airdrop.community,
   network: airdrop.network,
@@ -240,7 +241,7 @@ export function distributorConstructorArguments(
   }
   const encoded =
     args.token && args.owner && endsAt !== null
-      ? encodeAbiParameters(CONSTRUCTOR_PARAMETERS, [
+      ? encodeAbiParameters(DISTRIBUTOR_CONSTRUCTOR_PARAMETERS, [
           args.token,
           args.merkleRoot,
           BigInt(endsAt),
@@ -251,7 +252,7 @@ export function distributorConstructorArguments(
   return { constructor: args, encoded }
 }
 
-const CONSTRUCTOR_PARAMETERS = parseAbiParameters(
+const DISTRIBUTOR_CONSTRUCTOR_PARAMETERS = parseAbiParameters(
   'address token, bytes32 merkleRoot, uint256 endsAt, address owner, address operator',
 )
 

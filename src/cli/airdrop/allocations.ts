@@ -14,7 +14,7 @@ export interface UnreadableLine {
   message: string
 }
 
-const HEADER_PATTERN = /^"?address"?\s*,\s*"?amount"?$/i
+const CSV_HEADER_PATTERN = /^"?address"?\s*,\s*"?amount"?$/i
 
 /**
  * Reads the text of an airdrop's file: one `address,amount` per line, with or without a header line `address,amount`,
@@ -34,8 +34,8 @@ export function readAllocations(text: string): {
   const first = lines.findIndex((line) => line.trim() !== '')
   for (const [i, untrimmed] of lines.entries()) {
     const line = untrimmed.trim()
-    if (line === '' || (i === first && HEADER_PATTERN.test(line))) continue
-    const row = readRow(line)
+    if (line === '' || (i === first && CSV_HEADER_PATTERN.test(line))) continue
+    const row = parseAllocation(line)
     const account = typeof row === 'string' ? '' : row.account.toString('hex')
     const earlier = lineOf.get(account)
     if (typeof row === 'string') bad.push({ line: i + 1, message: row })
@@ -50,7 +50,7 @@ export function readAllocations(text: string): {
 }
 
 /** Parses a line of an airdrop's file. @returns account and amount, or the reason why the line is bad */
-function readRow(text: string): AccountAllocation | string {
+function parseAllocation(text: string): AccountAllocation | string {
   const [addressText, amountText, ...rest] = text
     .split(',')
     .map((field) => field.trim().replace(/^"(.*)"$/, '$1'))

@@ -92,20 +92,22 @@ export async function deployDistributor(name: string, command: DeployCommand): P
 
 const STEPS_CHANGED_TEXT = 'Nothing was sent, because the steps changed meanwhile: run this again.'
 
+/** The distributor to deploy, and how to fund it. */
 interface DistributorPlan {
   made: ReturnType<typeof buildDistributorCreation>
   token: Hex
   /** End of the airdrop, Unix time in seconds. */
   endsAtS: number
-  /** Whether the distributor is to be funded. */
+  /** True with `--fund`. */
   funds: boolean
   /** The account that sends the tokens; null where no key signs, as with `--unsigned`. */
   funder: Hex | null
 }
 
 /**
- * @throws Error where another distributor is recorded for the airdrop, and claims were made there, or this distributor
- * would be funded too
+ * Checks that the planned distributor may replace the recorded one.
+ * @throws Error where another distributor is recorded, and either claims were made there or `--fund` would fund a
+ * second one
  */
 function assertNoOtherDistributor(airdrop: Airdrop, { made, funds }: DistributorPlan): void {
   const recorded = airdrop.distributor && toHex(airdrop.distributor)
@@ -120,8 +122,8 @@ function assertNoOtherDistributor(airdrop: Airdrop, { made, funds }: Distributor
 
 /**
  * Remaining steps to deploy a distributor and to fund it.
- * @throws Error where the token is no contract, the end has passed, the distributor is funded in part, or the funder
- * does not have the tokens
+ * @throws Error where the token is no contract, or the airdrop has ended while its distributor is not deployed
+ * or `--fund` is given; errors of `isUnfunded`
  */
 async function remainingSteps(
   deployment: DeploymentChain,

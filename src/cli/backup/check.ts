@@ -9,9 +9,11 @@ import { withDatabaseUrl } from '../database.js'
 import { errorMessageOf, printJson } from '../output.js'
 import { restoreDump, restoreProgramOf } from './dump.js'
 
+/** Result of one network's replay in the restored database. */
 interface CheckedNetwork extends ReplayHashes {
   /** Time of the newest entry of the network's journal in the dump, ISO 8601. */
   newestAt: string
+  /** True if the restored tables have the state hash that the journal folds to. */
   isEqual: boolean
 }
 
@@ -26,14 +28,14 @@ export async function checkBackup(dump: string, { json }: { json?: boolean }): P
   const check = async (scratch: string, signal: AbortSignal): Promise<void> => {
     await restoreDump(restorer, scratch, signal)
     await requireJournal(dump, scratch)
-    const networks = await foldAgain(scratch)
+    const networks = await replayRestoredJournals(scratch)
     const isGood = networks.every(({ isEqual }) => isEqual)
     if (json) printJson({ dump, isGood, networks })
-    else print(dump, isGood, networks)
+    else printCheckedNetworks(dump, isGood, networks)
     if (!isGood) process.exitCode = 1
   }
   await withDatabaseUrl((url) =>
-    untilInterrupted(({ signal, ended }) =>
+    runUntilInterrupted(({ signal, ended }) =>
       withScratchDatabase(url, (scratch) => Promise.race([ended, check(scratch, signal)])),
     ),
   )
@@ -50,7 +52,9 @@ interface Interruption {
  * before the work begins, so that an interrupted command drops its scratch database.
  * @param work has to stop when `ended` rejects
  */
-async function untilInterrupted<T>(work: (interruption: Interruption) => Promise<T>): Promise<T> {
+async function runUntilInterrupted<T>(
+  work: (interruption: Interruption) => Promise<T>,
+): Promise<T> {
   const interrupted = new AbortController()
   const { signal } = interrupted
   const interrupt = () => interrupted.abort(new Error('interrupted: nothing is known of the dump.'))
@@ -75,7 +79,7 @@ async function requireJournal(dump: string, url: string): Promise<void> {
     )
 }
 
-async function foldAgain(url: string): Promise<CheckedNetwork[]> {
+async function replayRestoredJournals(url: string): Promise<CheckedNetwork[]> {
   // a dump of an earlier version gets the tables of this version
   await migrate(url)
   const pool = createPool({ url, max: 2, applicationName: 'clusterd backup' })
@@ -96,7 +100,11 @@ async function foldAgain(url: string): Promise<CheckedNetwork[]> {
   }
 }
 
-function print(dump: string, isGood: boolean, checked: readonly CheckedNetwork[]): void {
+function printCheckedNetworks(
+  dump: string,
+  isGood: boolean,
+  checked: readonly CheckedNetwork[],
+): void {
   for (const { network, entries, newestAt, live, rebuilt, isEqual } of checked) {
     const newest = entries === 0 ? '' : `, the newest of ${newestAt}`
     console.log(`${network}: ${entries} entries${newest}: ${isEqual ? 'equal' : 'DIFFERENT'}`)

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const checkAction = lazyCommandActions(() => import('./check.js'))
+const checkAction = createLazyCommandActions(() => import('./check.js'))
 
 export function addBackupCommands(program: Command): void {
   program

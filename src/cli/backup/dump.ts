@@ -43,7 +43,7 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
   const { beginning, end } = await readBeginningAndEnd(dump)
   if (beginning === '')
     throw new Error(
-      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${INSTALL_ADVICE}`,
+      `${dump} is empty: pg_dump failed when it wrote it. If it said "server version mismatch", ${INSTALL_CLIENT_PROGRAMS_ADVICE}`,
     )
   if (beginning.startsWith('PGDMP')) return restore
   const isTar = beginning.startsWith('ustar', TAR_MAGIC_OFFSET)
@@ -51,7 +51,7 @@ export async function restoreProgramOf(dump: string): Promise<RestoreProgram> {
     throw new Error(
       `${dump} is no dump of pg_dump (custom, directory, tar or plain): decrypt and unpack it first.`,
     )
-  // neither pg_restore nor psql notices that the end of a dump is missing
+  // neither pg_restore of a tar archive nor psql notices that the end of its input is missing
   if (isTar ? !end.endsWith(TAR_END) : !end.includes(PLAIN_DUMP_END))
     throw new Error(`${dump} is cut off: it does not end as a whole dump does.`)
   if (isTar) return restore
@@ -85,14 +85,14 @@ async function readBeginningAndEnd(path: string): Promise<{ beginning: string; e
 /** URL parameters that mean the same to PostgreSQL's own programs and to the Node driver. */
 const SHARED_PARAMETERS = ['host', 'port', 'user', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey']
 const MAX_ERROR_CHARS = 300
-/** Number of characters of a program's messages, at the beginning, in which its first error is searched. */
+/** Number of characters at the beginning of a program's stderr that are searched for its first error. */
 const MAX_STDERR_CHARS = 65_536
 
 /**
  * Runs a restore program on a database. The password is passed in the environment, because every user of the machine
  * can see arguments.
  * @param signal ends the program
- * @throws Error with the program's first error, where the program is not installed, or where `signal` aborts
+ * @throws Error with the first error line of the program, or that it is not installed; AbortError where `signal` fires
  */
 export async function restoreDump(
   { program, args }: RestoreProgram,
@@ -133,7 +133,7 @@ export async function restoreDump(
   )
 }
 
-const INSTALL_ADVICE =
+const INSTALL_CLIENT_PROGRAMS_ADVICE =
   "install PostgreSQL's client programs, of the server's version or newer (Debian: postgresql-client; for a newer server apt.postgresql.org)."
 
 /** Advice for errors of the restore programs that are caused by a program's or a server's version. */
@@ -149,4 +149,4 @@ const VERSION_REMEDIES: readonly [pattern: RegExp, remedy: string][] = [
 ]
 
 const notInstalledError = (program: string): Error =>
-  new Error(`${program} is not installed: ${INSTALL_ADVICE}`)
+  new Error(`${program} is not installed: ${INSTALL_CLIENT_PROGRAMS_ADVICE}`)

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions, addSigningOptions } from '../values.js'
 
-const EXAMPLES = `
+const CONTRACT_EXAMPLES = `
 Examples:
   clusterd contracts deploy --write --keystore deployer.json --password-file deployer.txt
   clusterd contracts deploy --unsigned
@@ -12,7 +12,7 @@ Examples:
 
 The chains file (CLUSTERD_CHAINS) says under \`deployment\` and \`bridge\` what is desired; docs/run/deploying.md goes through it.`
 
-const contractsAction = lazyCommandActions(() => import('./contracts.js'))
+const contractsAction = createLazyCommandActions(() => import('./contracts.js'))
 
 export function addContractCommands(program: Command): void {
   const contracts = program
@@ -20,7 +20,7 @@ export function addContractCommands(program: Command): void {
     .description(
       'hub, spokes, payments and the resolver of an ENS name on EVM chains: deploy, set up, compare',
     )
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', CONTRACT_EXAMPLES)
   addContractOptions(contracts.command('status'))
     .description(
       'compare the chains, code included, with the file; show the contracts’ money; code 1 for a difference',

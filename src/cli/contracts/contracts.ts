@@ -27,20 +27,20 @@ import {
   signingAccountOfOptions,
 } from '../signing/signing.js'
 import { type NetworkOptions, networkOfOptions } from '../values.js'
-import { ensDeploymentSettings } from './ens.js'
+import { openEnsDeployment } from './ens.js'
 
 type ContractOptions = NetworkOptions & { ens?: string }
 type OpenedDeployment = ReturnType<typeof openDeployment>
 
 /**
  * Reads the desired contracts of the network that the options name, and opens its chains. Default: the only network
- * with a `deployment` in the chains file, else the first chain's network. With `ens`: reads only the desired resolver of
- * this ENS name, and opens its chain.
+ * with a `deployment` in the chains file, else the first chain's network. With `ens`: reads only the desired resolver
+ * of this ENS name, and opens its chain.
  * @throws ConfigError
  */
 function openDeployment({ testnet, mainnet, ens }: ContractOptions) {
   const draft = readDraftChainsFile(readEnvironment().chainsFile)
-  if (ens) return ensDeploymentSettings(draft, ens)
+  if (ens) return openEnsDeployment(draft, ens)
   const described = NETWORKS.filter((one) => draft.deployment[one] !== undefined)
   if (!testnet && !mainnet && described.length > 1)
     throw new ConfigError('The chains file deploys both networks: say --mainnet or --testnet.')
@@ -109,7 +109,8 @@ async function printComparison(
 
 /**
  * Prints the money of the deployed contracts, and the fields that the chains file does not have yet.
- * @returns the missing fields by chain label, without chains whose start block is not known
+ * @returns the missing fields by chain label, without chains that miss `contract` and whose deployment block is not
+ * known
  */
 async function printMoneyAndMissingFields(
   { desired, chains }: Exclude<OpenedDeployment, { desired: null }>,

@@ -4,11 +4,13 @@ import { ConfigError, readEnvironment } from '../../config/index.js'
 import { addressOfSigningKey, readRelayerOrEnsKey } from '../../config/relayerKey.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 
-/** Desired settings of the resolver of an ENS name (`parent`), and the chain to deploy it on. @throws ConfigError */
-export function ensDeploymentSettings(
-  { chains, deployment, ens }: DraftChainsFile,
-  parent: string,
-) {
+/**
+ * Opens the chain of an ENS name's resolver. `compare` compares the chain with the desired resolver. `desired` is null:
+ * no hub, spoke or payments contract belongs to this deployment.
+ * @param parent the ENS name
+ * @throws ConfigError
+ */
+export function openEnsDeployment({ chains, deployment, ens }: DraftChainsFile, parent: string) {
   const { siteUrl, ensKeySources } = readEnvironment()
   const network = NETWORKS.find((one) => ens[one]?.parent === parent)
   const [entry, common] = network ? [ens[network], deployment[network]] : []

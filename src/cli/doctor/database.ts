@@ -29,10 +29,10 @@ const CONNECTION_OPTIONS = {
 const CONNECTIONS_OUTSIDE_POOL = 13
 
 /**
- * Checks that the database is reachable, directly too (without a pooler), recent enough and migrated, that its clock
- * agrees with this machine's, that it has free connections, and that SHARE_KEY fits the stored key shares.
+ * Checks the database: its version and clock, a direct connection without a pooler, the migrations, the key shares and
+ * the free connections. Where the database can not be used, only this is reported.
  */
-export async function databaseFindings(config: Config): Promise<DoctorFinding[]> {
+export async function checkDatabase(config: Config): Promise<DoctorFinding[]> {
   const { databaseUrl, databaseDirectUrl, databasePool } = config
   // `isProbe` allows a pooler, which DATABASE_URL may name
   const asking =
@@ -74,7 +74,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
         return okResult('locks and notifications work')
       },
     ),
-    ...(await schemaFindings(config)),
+    ...(await checkSchema(config)),
     await runDoctorCheck(
       'connections',
       'Raise max_connections.',
@@ -93,7 +93,7 @@ export async function databaseFindings(config: Config): Promise<DoctorFinding[]>
 }
 
 /** Checks the migrations. If all are applied, so that the table of key shares exists, checks the key shares too. */
-async function schemaFindings({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
+async function checkSchema({ databaseDirectUrl: url, migrates, shareKeys }: Config) {
   const migrations = await runDoctorCheck(
     'migrations',
     'Run `clusterd migrate` as the owner of the tables.',

@@ -17,8 +17,8 @@ import {
 } from '../../ops/finding.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
 import { colourText, printJson } from '../output.js'
-import { databaseFindings } from './database.js'
-import { ensFindings } from './ens.js'
+import { checkDatabase } from './database.js'
+import { checkEnsNames } from './ens.js'
 
 const LEVEL_LABELS: Readonly<Record<FindingLevel, string>> = {
   ok: colourText('green', 'ok  '),
@@ -59,9 +59,9 @@ async function collectFindings(families: readonly DaemonChainFamily[]): Promise<
   }
   const { config, problems } = read
   const [ofDatabase, ...ofChains] = await Promise.all([
-    config.databaseUrl === '' ? [] : databaseFindings(config),
+    config.databaseUrl === '' ? [] : checkDatabase(config),
     ...families.map((family) => family.examine(config)),
-    ensFindings(config),
+    checkEnsNames(config),
   ])
   return [
     ...(problems.length > 0

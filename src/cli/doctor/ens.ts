@@ -36,7 +36,7 @@ type EnsConfig = Pick<Config, 'chains' | 'ens'>
  * For each ENS parent name: resolves a name below it as a client does, and reports the first step that fails. Also
  * checks the reverse registrars.
  */
-export async function ensFindings({ chains, ens }: EnsConfig) {
+export async function checkEnsNames({ chains, ens }: EnsConfig) {
   const advice = 'See the nodes, `resolver` and `registry` in `ens`.'
   // the chain comes first in a title, where `omitConsequentOutages` reads it
   const on = (chainId: number) =>
@@ -55,8 +55,8 @@ export async function ensFindings({ chains, ens }: EnsConfig) {
 }
 
 /**
- * Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. A warning where the
- * chains file does not list the registrar's chain.
+ * Simulates (eth_call) the call by which a wallet sets its primary name at a reverse registrar. Returns a warning
+ * where the chains file does not list the registrar's chain.
  */
 async function checkRegistrar(
   chains: EnsConfig['chains'],

@@ -7,14 +7,16 @@ import { SERVICE_VERSION } from '../../ops/version.js'
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../../', import.meta.url))
 const TEMPLATE_FOLDER = join(PACKAGE_FOLDER, 'examples/register')
 /** Files and folders that are not copied: npm and a build create them in the template's folder. */
-const NOT_COPIED = ['node_modules', 'dist', 'package-lock.json']
+const UNCOPIED_FILE_NAMES = ['node_modules', 'dist', 'package-lock.json']
 
-/** `clusterd init app`: copies examples/register into a new folder, for the client of this version. */
+/** `clusterd init app`: copies examples/register into a new folder, with this version's client as a dependency. */
 export async function createAppFromTemplate(folder: string): Promise<void> {
   const target = resolve(folder)
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new Error(`${target} is not empty: nothing was written. Name another folder.`)
-  for (const entry of readdirSync(TEMPLATE_FOLDER).filter((name) => !NOT_COPIED.includes(name)))
+  for (const entry of readdirSync(TEMPLATE_FOLDER).filter(
+    (name) => !UNCOPIED_FILE_NAMES.includes(name),
+  ))
     cpSync(join(TEMPLATE_FOLDER, entry), join(target, entry), { recursive: true })
   // npm leaves files with this name out of packages
   writeFileSync(join(target, '.gitignore'), 'node_modules\ndist\n')

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { LABELLED_FAMILIES } from '../../registry/families.js'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 
-const initAction = lazyCommandActions(() => import('./init.js'))
-const appAction = lazyCommandActions(() => import('./app.js'))
+const initAction = createLazyCommandActions(() => import('./init.js'))
+const appAction = createLazyCommandActions(() => import('./app.js'))
 
 const appendOptionValue = (value: string, earlier: string[] = []): string[] => [...earlier, value]
 
-const EXAMPLE = `
+const INIT_EXAMPLE = `
 Example:
   clusterd init --hub 1 --spokes 8453 --rpc 1=https://… --rpc 8453=https://…
 
@@ -34,7 +34,7 @@ export function addInitCommand(program: Command): void {
     .option('--database <url>', 'a PostgreSQL from 14 on; default: a placeholder in .env')
     .option('--compose', 'write a compose file too, with a PostgreSQL of its own')
     .option('--out <folder>', 'where the files go', '.')
-    .addHelpText('after', EXAMPLE)
+    .addHelpText('after', INIT_EXAMPLE)
     .action(initAction('initDeployment'))
   command
     .command('app <folder>')

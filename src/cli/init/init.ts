@@ -47,7 +47,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   const draft = rehearsal ? { urlsByFamily: {}, ...rehearsal } : createDraftChainsFile(options)
   const { chains } = parseDraftChainsFile({ chains: draft.chains }, join(folder, CHAINS_FILE))
   const networks = NETWORKS.filter((network) => chains.some((chain) => chain.network === network))
-  const [family] = familiesIn(options)
+  const [family] = chosenFamilies(options)
   if (family && networks.length > 1)
     throw new Error(
       `--${family.key} takes one network at a time: add the section of the other to ${CHAINS_FILE}.`,
@@ -65,7 +65,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
   }
   parseDraftChainsFile(content, join(folder, CHAINS_FILE))
 
-  const keys = familiesIn(options).flatMap(
+  const keys = chosenFamilies(options).flatMap(
     ({ key }) => CHAIN_FAMILY_COMMANDS[key].makeKey?.() ?? [],
   )
   const files: NewFile[] = [
@@ -86,7 +86,7 @@ export async function initDeployment(options: InitOptions): Promise<void> {
 }
 
 /** The chain families whose flags are set, such as `--solana`. */
-const familiesIn = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
+const chosenFamilies = (options: InitOptions) => LABELLED_FAMILIES.filter(({ key }) => options[key])
 
 /** `examples/deploy/compose.yaml` of this package, three levels above `src/cli/init` and `dist/cli/init`. */
 const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.meta.url)
@@ -94,8 +94,8 @@ const COMPOSE_FILE = new URL('../../../examples/deploy/compose.yaml', import.met
 const splitList = (text = ''): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
 /**
- * Entries of EVM chains for a chains file, without contracts and without values that the presets of chains contain, and
- * the RPC URLs of the other families by family key.
+ * Makes the entries of EVM chains for a new chains file: label, role and RPC URLs, to which presets add the rest. Also
+ * returns the RPC URLs of the other families, by family key.
  * @throws ConfigError that names the wrong option
  */
 export function createDraftChainsFile(options: InitOptions) {
@@ -117,7 +117,7 @@ export function createDraftChainsFile(options: InitOptions) {
     labels.map((label) => ({ label, role, rpcUrls: urlsOf(label) }))
   const chains = [...chainsOf(splitList(hub), 'hub'), ...chainsOf(splitList(spokes), 'spoke')]
   const urlsByFamily = Object.fromEntries(
-    familiesIn(options).map(({ key, label }) => [key, urlsOf(label)]),
+    chosenFamilies(options).map(({ key, label }) => [key, urlsOf(label)]),
   )
   const [stray] = urls.keys()
   if (stray !== undefined)

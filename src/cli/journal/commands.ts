@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { addNetworkOptions, blockNumberParser, wholeNumberParser } from '../values.js'
+import { addNetworkOptions, createBlockNumberParser, createWholeNumberParser } from '../values.js'
 
-const replayAction = lazyCommandActions(() => import('./replay.js'))
-const verifyAction = lazyCommandActions(() => import('./verify.js'))
-const rewindAction = lazyCommandActions(() => import('./rewind.js'))
-const restoredAction = lazyCommandActions(() => import('./restored.js'))
-const exportAction = lazyCommandActions(() => import('./export.js'))
-const listAction = lazyCommandActions(() => import('./actions.js'))
+const replayAction = createLazyCommandActions(() => import('./replay.js'))
+const verifyAction = createLazyCommandActions(() => import('./verify.js'))
+const rewindAction = createLazyCommandActions(() => import('./rewind.js'))
+const restoredAction = createLazyCommandActions(() => import('./restored.js'))
+const exportAction = createLazyCommandActions(() => import('./export.js'))
+const listAction = createLazyCommandActions(() => import('./actions.js'))
 
 export function addJournalCommands(program: Command): void {
   const journal = program
@@ -32,7 +32,7 @@ export function addJournalCommands(program: Command): void {
     .option(
       '--block <n>',
       'the first block to leave out; shown by default: after the newest that the chain still has',
-      blockNumberParser('--block'),
+      createBlockNumberParser('--block'),
     )
     .option('--yes', 'do it')
     .option(...JSON_OPTION)
@@ -65,7 +65,7 @@ export function addJournalCommands(program: Command): void {
     .option(
       '--limit <n>',
       'at most this many commands',
-      wholeNumberParser('--limit', { min: 1, max: 10_000 }),
+      createWholeNumberParser('--limit', { min: 1, max: 10_000 }),
       50,
     )
     .option(...JSON_OPTION)

@@ -36,7 +36,7 @@ interface ExportedLog {
 }
 
 /**
- * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of its URLs (C2SP
+ * `clusterd journal export`: writes the signed logs of each network to a folder, in the layout of the logs' URLs (C2SP
  * tlog-tiles). The daemon may run meanwhile. An earlier export is extended: of its files only the checkpoints change.
  * @throws Error where no log is signed, the folder has an export of another history, or the log restarts meanwhile
  */
@@ -70,16 +70,16 @@ async function exportLog(
   const { origin, size, note, generation } = log
   const ofLog = { network, generation, origin }
   const generationFolder = join(folder, String(generation))
-  await assertContinues(
+  await assertLogContinuesExport(
     pool,
     { ...ofLog, size, root: log.root },
     join(generationFolder, 'checkpoint'),
   )
   for (const tile of tilesOf(size)) {
     const isLowest = tile.level === 0
-    await writeOnce(join(generationFolder, tilePath(tile)), () => readTile(pool, ofLog, tile))
+    await writeFileOnce(join(generationFolder, tilePath(tile)), () => readTile(pool, ofLog, tile))
     if (isLowest)
-      await writeOnce(join(generationFolder, bundlePath(tile)), () =>
+      await writeFileOnce(join(generationFolder, bundlePath(tile)), () =>
         readEntryBundle(pool, ofLog, tile),
       )
   }
@@ -90,10 +90,11 @@ async function exportLog(
 }
 
 /**
- * Does nothing at the first export.
- * @throws Error where a log does not continue the checkpoint of the earlier export
+ * Checks that a log continues the checkpoint in `file`, which an earlier export wrote. At the first export there is no
+ * such file, and nothing to check.
+ * @throws Error where the log does not continue it
  */
-async function assertContinues(
+async function assertLogContinuesExport(
   pool: pg.Pool,
   log: NetworkTransparencyLog & TreeHead,
   file: string,
@@ -128,8 +129,8 @@ const readTile = async (
   tile: Tile,
 ) => (await readTiles(pool, network, generation, [tile])).get(tileKey(tile)) ?? null
 
-/** Writes a file unless it exists. The content of its name never changes, so an earlier export's file is kept. */
-async function writeOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
+/** Writes a file unless it exists: a tile or bundle of the same path always has the same content. */
+async function writeFileOnce(file: string, read: () => Promise<Uint8Array | null>): Promise<void> {
   if (existsSync(file)) return
   const bytes = await read()
   if (!bytes) throw new Error('The log began anew meanwhile: export again.')

@@ -10,11 +10,11 @@ export async function replayJournals(command: NetworkOptions): Promise<void> {
   await withDatabasePool(async (pool) => {
     const done: ReplayHashes[] = []
     for (const network of networksOfOptions(command)) done.push(await replayJournal(pool, network))
-    for (const replayed of done) printHashes(replayed)
+    for (const replayed of done) printReplayHashes(replayed)
   })
 }
 
-function printHashes({ network, generation, entries, live, rebuilt }: ReplayHashes): void {
+function printReplayHashes({ network, generation, entries, live, rebuilt }: ReplayHashes): void {
   const isEqual = live === rebuilt
   console.log(
     `${network}: ${entries} entries of generation ${generation}, ${isEqual ? 'equal' : 'DIFFERENT'}`,

@@ -38,7 +38,7 @@ export async function rewindChain(command: RewindOptions): Promise<void> {
     const target = await checkRewindTarget(pool, chain, row, at)
     const report = await rewindJournal(pool, target, { apply: yes === true })
     if (command.json) printJson({ applied: yes === true, ...report })
-    else printReport(report, yes === true)
+    else printRewindReport(report, yes === true)
   })
 }
 
@@ -76,7 +76,7 @@ const withChain = (config: ChainConfig, work: ChainWork): Promise<void> =>
     )
   })
 
-function printReport(report: RewindReport, isApplied: boolean): void {
+function printRewindReport(report: RewindReport, isApplied: boolean): void {
   const { network, label, block, generation, entries, events } = report
   const done = `${network}: generation ${generation.to} has begun, without the blocks of chain "${label}" from ${block} on.`
   console.log(

@@ -50,7 +50,7 @@ export async function verifyJournal({ json }: { json?: boolean }): Promise<void>
           block: row.nextBlock - 1,
           blockHash: hash && toHex(hash),
         }
-        // `record` and `isProved` are null where no node returns the contracts' running hash, or they keep no such hash
+        // `record` and `isProved` are null where no node returns a running hash, or the contracts keep none
         return [{ ...place, record: nodeHashes?.map(toHex) ?? null, isProved }]
       }),
     ),

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { wholeNumberParser } from '../values.js'
+import { createWholeNumberParser } from '../values.js'
 
-const RATE_BOUNDS = { min: 1, max: 10_000_000 }
-const apiKeyAction = lazyCommandActions(() => import('./keys.js'))
-const keystoreAction = lazyCommandActions(() => import('../init/init.js'))
-const shareAction = lazyCommandActions(() => import('./reseal.js'))
+const API_KEY_RATE_BOUNDS = { min: 1, max: 10_000_000 }
+const apiKeyAction = createLazyCommandActions(() => import('./keys.js'))
+const keystoreAction = createLazyCommandActions(() => import('../init/init.js'))
+const shareAction = createLazyCommandActions(() => import('./reseal.js'))
 
 export function addKeyCommands(program: Command): void {
   const command = program
@@ -25,12 +25,12 @@ export function addKeyCommands(program: Command): void {
     .option(
       '--per-second <n>',
       'requests per second; default: LIMIT_KEY',
-      wholeNumberParser('--per-second', RATE_BOUNDS),
+      createWholeNumberParser('--per-second', API_KEY_RATE_BOUNDS),
     )
     .option(
       '--burst <n>',
       'requests at once; default: six times as many as per second',
-      wholeNumberParser('--burst', RATE_BOUNDS),
+      createWholeNumberParser('--burst', API_KEY_RATE_BOUNDS),
     )
     .option(...JSON_OPTION)
     .action(apiKeyAction('makeApiKeyCommand'))

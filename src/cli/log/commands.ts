@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { wholeNumberParser } from '../values.js'
+import { createWholeNumberParser } from '../values.js'
 
-const requiredCountParser = wholeNumberParser('--required', { min: 1, max: 64 })
+const requiredCountParser = createWholeNumberParser('--required', { min: 1, max: 64 })
 
-const logAction = lazyCommandActions(() => import('./log.js'))
+const logAction = createLazyCommandActions(() => import('./log.js'))
 
 export function addFeedLogCommands(program: Command): void {
   const command = program.command('log').description('the signed log of the feed')

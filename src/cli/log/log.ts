@@ -5,7 +5,11 @@ import { sha256InOneCall } from '../../registry/transparencyLog/hash.js'
 import { COSIGNER_KEY_TYPE, toBase64, verifierKey } from '../../registry/transparencyLog/note.js'
 import { printJson } from '../output.js'
 
-/** `clusterd log key`: prints the public keys that sign the log, the newest first. @throws ConfigError without a key */
+/**
+ * `clusterd log key`: prints the public keys of the log, the newest first: in base64, or as verifier keys of the log
+ * `origin` or of the witness `witness`.
+ * @throws ConfigError where no key is set
+ */
 export async function printFeedLogKeys({
   origin,
   witness,
@@ -39,7 +43,8 @@ interface VerifyLogOptions {
 }
 
 /**
- * `clusterd log verify`: reads every entry of a service's log and verifies that they make its signed checkpoint.
+ * `clusterd log verify`: reads every entry of a service's log and verifies that their Merkle root is the root of its
+ * signed checkpoint.
  * @throws ClusterdError, such as log_mismatch, whose message says what is wrong
  */
 export async function verifyTransparencyLog(

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander'
 import { JOB_STATE } from '../../registry/outbox.js'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
-import { addNetworkOptions, evmAddressParser, wholeNumberParser } from '../values.js'
+import { addNetworkOptions, createEvmAddressParser, createWholeNumberParser } from '../values.js'
 
-const outboxAction = lazyCommandActions(() => import('./outbox.js'))
+const outboxAction = createLazyCommandActions(() => import('./outbox.js'))
 
 export function addOutboxCommands(program: Command): void {
   const outbox = program.command('outbox').description('inspect and control the relayer’s jobs')
-  addNetworksOptions(outbox.command('list'))
+  addOutboxNetworkOptions(outbox.command('list'))
     .description('jobs that have not ended, newest first')
     .addOption(
       new Option('--state <state>', 'only jobs in a state').choices(Object.keys(JOB_STATE)),
@@ -17,7 +17,7 @@ export function addOutboxCommands(program: Command): void {
     .option(
       '--limit <n>',
       'at most this many jobs',
-      wholeNumberParser('--limit', { min: 1, max: 10_000 }),
+      createWholeNumberParser('--limit', { min: 1, max: 10_000 }),
       50,
     )
     .option(...JSON_OPTION)
@@ -37,16 +37,16 @@ export function addOutboxCommands(program: Command): void {
       .description(description)
       .option(...JSON_OPTION)
       .action(outboxAction('showJob', verb))
-  addNetworksOptions(outbox.command('nonce [chain] [next]'))
+  addOutboxNetworkOptions(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(
       '--signer <address>',
       'where several keys have signed on the chain',
-      evmAddressParser('--signer'),
+      createEvmAddressParser('--signer'),
     )
     .option(...JSON_OPTION)
     .action(outboxAction('showOrSetNonce'))
 }
 
-const addNetworksOptions = (command: Command): Command =>
+const addOutboxNetworkOptions = (command: Command): Command =>
   addNetworkOptions(command, 'default: both')

@@ -15,7 +15,7 @@ import {
 } from '../../relayer/operatorActions.js'
 import { withDatabasePool } from '../database.js'
 import { durationText, errorMessageOf, printFields, printList } from '../output.js'
-import { type NetworkOptions, networksOfOptions, wholeNumberParser } from '../values.js'
+import { createWholeNumberParser, type NetworkOptions, networksOfOptions } from '../values.js'
 
 interface OutboxOptions extends NetworkOptions {
   all?: boolean
@@ -55,15 +55,26 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
           ? `in ${durationText(job.nextMs - nowMs)}`
           : null
       const age = durationText(nowMs - job.createdMs)
-      const subject = subjectOf(job)?.replace(/(?<=^.{18}).*/, '…')
-      return { id, network, kind, state: stateOf(job), nonce, failures, age, next, reason, subject }
+      const subject = jobSubjectHex(job)?.replace(/(?<=^.{18}).*/, '…')
+      return {
+        id,
+        network,
+        kind,
+        state: jobStateText(job),
+        nonce,
+        failures,
+        age,
+        next,
+        reason,
+        subject,
+      }
     },
   })
 }
 
 /**
- * `clusterd outbox show`: prints a job of the relayer. With `action` it is `retry`, `park` or `resume`: the action is
- * executed first, and a running daemon notices it at once.
+ * `clusterd outbox show`: prints a job of the relayer. `clusterd outbox retry`, `park` and `resume` execute `action`
+ * first, which a running daemon notices immediately.
  * @throws Error with one sentence where there is no such job
  */
 export async function showJob(
@@ -79,12 +90,12 @@ export async function showJob(
   printFields(job, json)
 }
 
-const stateOf = ({ state, release }: JobRow): string =>
+const jobStateText = ({ state, release }: JobRow): string =>
   release === null ? state : `${state}, to be ${release === 'queue' ? 'queued' : 'parked'}`
 
-const subjectOf = ({ subject }: JobRow): string | null => subject && toHex(subject)
+const jobSubjectHex = ({ subject }: JobRow): string | null => subject && toHex(subject)
 
-/** A job with the label of its chain. */
+/** A job with the label of its chain; null where the database has no such chain. */
 interface LabelledJob extends JobRow {
   label: string | null
 }
@@ -97,7 +108,7 @@ async function withChainLabels(db: Queryable, jobs: readonly JobRow[]): Promise<
   return jobs.map((job) => ({ ...job, label: labels.get(job.network)?.get(job.chain) ?? null }))
 }
 
-/** A job as JSON, bytes as hex. `nextMs` is null for a job that waits for no time. */
+/** A job as JSON, bytes as text. `nextMs`, the time of the next attempt, is null for a job that need not wait. */
 function describeJob(job: LabelledJob) {
   const { message, payment, signer, txs, others, label, ...rest } = job
   return {
@@ -105,7 +116,7 @@ function describeJob(job: LabelledJob) {
     chain: label,
     nextMs: job.nextMs || null,
     signer: signer && toHex(signer),
-    subject: subjectOf(job),
+    subject: jobSubjectHex(job),
     message: message && { tx: toHex(message.txHash), sentAt: isoTimestamp(message.sentMs) },
     payment: payment && {
       tx: txIdText(payment.tx),
@@ -120,7 +131,7 @@ function describeJob(job: LabelledJob) {
 
 /**
  * `clusterd outbox nonce [chain] [next]`: shows the relayer's accounts (signers) with their next nonces, or sets the
- * next nonce of one signer. A running daemon uses it at once.
+ * next nonce of one signer. A running daemon uses it from then on.
  * @throws Error with one sentence where `next` is given and no signer or several match, an unfinished job holds the
  * nonce or a later one, or the next nonce moved meanwhile
  */
@@ -142,7 +153,7 @@ export async function showOrSetNonce(
       throw new Error(
         `${chosen.length} signers are known on chain "${chain}": name one with --signer.`,
       )
-    const to = wholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
+    const to = createWholeNumberParser('The next nonce', { max: 9_999_999_999 })(next)
     if (row.top !== null && to <= row.top)
       throw new Error(`A job under way holds nonce ${row.top}: the next one is above that.`)
     if (!(await inTransaction(pool, (client) => moveNextNonce(client, row, row.next, to))))

@@ -44,7 +44,7 @@ export function signingAccountOfOptions({
   return key ? createSigningAccount(key, SIGN_LIMIT_MS) : null
 }
 
-/** What sending needs besides the steps. */
+/** Chains and signer of the transactions that `sendDeploymentSteps` sends. */
 interface DeploymentContext {
   /** Chains by label. */
   chains: ReadonlyMap<string, DeploymentChain>
@@ -115,7 +115,10 @@ const transactionCountText = (count: number): string =>
 
 const stepText = ({ chain, does }: DeploymentStep): string => `chain ${chain}: ${does}`
 
-/** Asks the operator for confirmation, except with `--yes`. @throws Error where stdin is no terminal, or for a no */
+/**
+ * Asks the operator for confirmation, except with `--yes`.
+ * @throws Error where stdin is no terminal, or the answer is not yes
+ */
 export async function confirmOnTerminal(
   question: string,
   { yes }: { yes?: boolean },

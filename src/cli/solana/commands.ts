@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
-import { addNetworkOptions, wholeNumberParser } from '../values.js'
+import { createLazyCommandActions } from '../lazily.js'
+import { addNetworkOptions, createWholeNumberParser } from '../values.js'
 
-const solanaAction = lazyCommandActions(() => import('./solana.js'))
-const deployAction = lazyCommandActions(() => import('./deploy.js'))
+const solanaAction = createLazyCommandActions(() => import('./solana.js'))
+const deployAction = createLazyCommandActions(() => import('./deploy.js'))
 
 export function addSolanaCommands(program: Command): void {
   const solana = program
     .command('solana')
     .description('the registrar program on Solana: deploy, show, transactions')
-  addNetworkOption(solana.command('show'))
+  addSolanaNetworkOptions(solana.command('show'))
     .description('authorities, counts and money of the program')
     .action(solanaAction('showRegistrarProgram'))
-  addNetworkOption(addPriceOption(solana.command('deploy')))
+  addSolanaNetworkOptions(addPriceOption(solana.command('deploy')))
     .description('deploy the program, and print its id and slot for the chains file')
     .requiredOption(
       '--keypair <file>',
@@ -24,7 +24,7 @@ export function addSolanaCommands(program: Command): void {
     )
     .option('--yes', 'do not ask before sending')
     .action(deployAction('deployRegistrar'))
-  addNetworkOption(solana.command('upgrade-check'))
+  addSolanaNetworkOptions(solana.command('upgrade-check'))
     .description(
       'whether the program is ours, byte for byte, and who can replace it; code 1 if not',
     )
@@ -58,20 +58,20 @@ export function addSolanaCommands(program: Command): void {
     .action(solanaAction('withdrawTreasuryCommand'))
 }
 
-const addNetworkOption = (command: Command): Command =>
+const addSolanaNetworkOptions = (command: Command): Command =>
   addNetworkOptions(command, 'default: mainnet')
 
 const addPriceOption = (command: Command): Command =>
   command.option(
     '--unit-price <n>',
     'paid for a compute unit, millionths of a lamport',
-    wholeNumberParser('--unit-price', { max: 999_999_999 }),
+    createWholeNumberParser('--unit-price', { max: 999_999_999 }),
     0,
   )
 
 /** Options of commands whose transaction an authority signs. Without the authority's key the transaction is printed. */
 const addKeypairOptions = (command: Command): Command =>
-  addNetworkOption(addPriceOption(command))
+  addSolanaNetworkOptions(addPriceOption(command))
     .option(
       '--keypair <file>',
       'sign with this key (a file of solana-keygen) and send; else print it unsigned, in base64',

@@ -30,7 +30,7 @@ export interface SolanaSigningOptions extends SolanaNetworkOptions {
   unitPrice: number
 }
 
-const COMMITMENT = 'confirmed'
+const READ_COMMITMENT = 'confirmed'
 const DAY_SECONDS = 86_400
 const MAX_RECLAIM_DAYS = 30
 
@@ -57,14 +57,14 @@ export async function initializeRegistrarProgram(
   if (!(days >= 1 && days <= MAX_RECLAIM_DAYS))
     throw new Error(`--reclaim-days is a number from 1 to ${MAX_RECLAIM_DAYS}.`)
   const terms = {
-    admin: parseKey('--admin', options.admin),
-    relay: parseKey('--relay', options.relay),
-    treasury: parseKey('--treasury', options.treasury),
+    admin: parseSolanaAddress('--admin', options.admin),
+    relay: parseSolanaAddress('--relay', options.relay),
+    treasury: parseSolanaAddress('--treasury', options.treasury),
     reclaimSeconds: BigInt(Math.round(days * DAY_SECONDS)),
   }
-  const by = parseKey('--upgrade-authority', options.upgradeAuthority)
+  const by = parseSolanaAddress('--upgrade-authority', options.upgradeAuthority)
   await requireEmptyTreasury(options)
-  await sendOrPrint(options, by, (registrar) =>
+  await sendOrPrintInstruction(options, by, (registrar) =>
     initializeRegistrarInstruction(registrar, by, terms),
   )
 }
@@ -81,7 +81,7 @@ async function requireEmptyTreasury(options: SolanaNetworkOptions): Promise<void
   const address = registrar.treasury.toBase58()
   const { value } = await rpc.call<{ value: number }>('getBalance', [
     address,
-    { commitment: COMMITMENT },
+    { commitment: READ_COMMITMENT },
   ])
   if (value <= MAX_TREASURY_LAMPORTS) return
   const advice = (await findState())
@@ -99,12 +99,15 @@ export async function changeRegistrarAuthorities(
     relayAuthority,
     treasuryAuthority,
   } = await requireRegistrarState(options)
-  const relay = options.relay === undefined ? relayAuthority : parseKey('--relay', options.relay)
+  const relay =
+    options.relay === undefined ? relayAuthority : parseSolanaAddress('--relay', options.relay)
   const treasury =
-    options.treasury === undefined ? treasuryAuthority : parseKey('--treasury', options.treasury)
+    options.treasury === undefined
+      ? treasuryAuthority
+      : parseSolanaAddress('--treasury', options.treasury)
   if (relay.equals(relayAuthority) && treasury.equals(treasuryAuthority))
     throw new Error('Name another --relay or --treasury: these are the authorities already.')
-  await sendOrPrint(options, admin, (registrar) =>
+  await sendOrPrintInstruction(options, admin, (registrar) =>
     setAuthoritiesInstruction(registrar, admin, { relay, treasury }),
   )
 }
@@ -115,8 +118,8 @@ export async function proposeAdminCommand(
   options: SolanaSigningOptions,
 ): Promise<void> {
   const { adminAuthority: admin } = await requireRegistrarState(options)
-  const proposed = parseKey('The proposed admin', key)
-  await sendOrPrint(options, admin, (registrar) =>
+  const proposed = parseSolanaAddress('The proposed admin', key)
+  await sendOrPrintInstruction(options, admin, (registrar) =>
     proposeAdminInstruction(registrar, admin, proposed),
   )
 }
@@ -125,7 +128,7 @@ export async function proposeAdminCommand(
 export async function acceptAdminCommand(options: SolanaSigningOptions): Promise<void> {
   const { proposedAdmin } = await requireRegistrarState(options)
   if (!proposedAdmin) throw new Error('Nobody is proposed: see `clusterd solana propose-admin`.')
-  await sendOrPrint(options, proposedAdmin, (registrar) =>
+  await sendOrPrintInstruction(options, proposedAdmin, (registrar) =>
     acceptAdminInstruction(registrar, proposedAdmin),
   )
 }
@@ -139,8 +142,8 @@ export async function withdrawTreasuryCommand(
   if (!/^[1-9][0-9]{0,18}$/.test(amount)) throw new Error('The amount is a number of lamports.')
   if (BigInt(amount) > keptLamports)
     throw new Error(`The program keeps ${keptLamports} lamports, less than ${amount}.`)
-  const to = parseKey('--to', options.to)
-  await sendOrPrint(options, treasuryAuthority, (registrar) =>
+  const to = parseSolanaAddress('--to', options.to)
+  await sendOrPrintInstruction(options, treasuryAuthority, (registrar) =>
     withdrawTreasuryInstruction(registrar, treasuryAuthority, to, BigInt(amount)),
   )
 }
@@ -150,7 +153,7 @@ export async function withdrawTreasuryCommand(
  * as payer and a blockhash that is valid for about a minute. A multisig such as Squads replaces the blockhash in the
  * printed transaction.
  */
-async function sendOrPrint(
+async function sendOrPrintInstruction(
   options: SolanaSigningOptions,
   signer: PublicKey,
   instructionOf: (registrar: RegistrarClient) => TransactionInstruction,
@@ -168,7 +171,7 @@ async function sendOrPrint(
     console.log(signature)
     return
   }
-  const { blockhash } = await readLatestBlockhash(rpc.call, COMMITMENT)
+  const { blockhash } = await readLatestBlockhash(rpc.call, READ_COMMITMENT)
   const transaction = encodeUnsignedTransaction(signer, blockhash, instruction)
   console.log(options.base58 ? bs58.encode(Buffer.from(transaction, 'base64')) : transaction)
   console.error(
@@ -184,7 +187,7 @@ async function requireRegistrarState(options: SolanaNetworkOptions) {
 }
 
 /**
- * The network's registrar program, with `findState`, which reads its state (null before `init`).
+ * Opens the network's registrar program. `findState` reads the program's state, which is null before `init`.
  * @throws ConfigError
  */
 export function openRegistrarOfOptions(options: SolanaNetworkOptions) {
@@ -200,7 +203,7 @@ export function openRegistrarOfOptions(options: SolanaNetworkOptions) {
     registrar,
     findState: async () => {
       const { state } = await rpc.onOneNode((call) =>
-        readRegistrarState(call, registrar, COMMITMENT),
+        readRegistrarState(call, registrar, READ_COMMITMENT),
       )
       return state
     },
@@ -217,7 +220,7 @@ export function readDraftSolanaClusterSettings({ testnet }: SolanaNetworkOptions
   return { file, network, config }
 }
 
-function parseKey(option: string, text: string): PublicKey {
+function parseSolanaAddress(option: string, text: string): PublicKey {
   if (parseWalletOrNull(text)?.type !== 'solana')
     throw new Error(`${option} is a Solana address: 32 bytes in base58.`)
   return new PublicKey(text)

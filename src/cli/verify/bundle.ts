@@ -6,14 +6,13 @@ import { printJson } from '../output.js'
 interface BundleCommandOptions {
   url: string
   key: string
+  /** The domain that the names of the logs begin with, then other domains that signed texts may name. */
   domain?: string[]
   testnet?: boolean
   json?: boolean
 }
 
-/** Time limit of each request. */
 const REQUEST_TIMEOUT_MS = 20_000
-/** Time limit of the whole command. */
 const COMMAND_TIMEOUT_MS = 3_600_000
 
 /**

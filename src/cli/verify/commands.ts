@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 
-const verifyAction = lazyCommandActions(() => import('./bundle.js'))
+const verifyAction = createLazyCommandActions(() => import('./bundle.js'))
 
 export function addVerifyCommands(program: Command): void {
   program

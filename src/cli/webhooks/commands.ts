@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { lazyCommandActions } from '../lazily.js'
+import { createLazyCommandActions } from '../lazily.js'
 import { JSON_OPTION } from '../output.js'
 import { addNetworkOptions } from '../values.js'
 
-const webhookAction = lazyCommandActions(() => import('./webhooks.js'))
+const webhookAction = createLazyCommandActions(() => import('./webhooks.js'))
 
-const HELP_TEXT = `
+const WEBHOOK_HELP_TEXT = `
 A message is a POST of JSON with the headers webhook-id, webhook-timestamp and webhook-signature (standardwebhooks.com).
 Messages come in order, each at least once, until the answer is 2xx:
 docs/use/webhooks.md says what one holds and how to check it.`
@@ -14,7 +14,7 @@ export function addWebhookCommands(program: Command): void {
   const command = program
     .command('webhooks')
     .description('URLs to which the public feed is sent')
-    .addHelpText('after', HELP_TEXT)
+    .addHelpText('after', WEBHOOK_HELP_TEXT)
   command
     .command('list')
     .description('all webhooks with their state')

@@ -20,7 +20,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { withDatabasePool } from '../database.js'
 import { durationText, printJson, printList } from '../output.js'
 
-function stateOf({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
+function webhookState({ parked, failingMs }: Webhook): 'parked' | 'failing' | 'active' {
   if (parked !== null) return 'parked'
   return failingMs !== null ? 'failing' : 'active'
 }
@@ -29,7 +29,7 @@ const describeWebhook = (hook: Webhook) => {
   const { key: _, from, failingMs, createdMs, parked, ...webhook } = hook
   return {
     ...webhook,
-    state: stateOf(hook),
+    state: webhookState(hook),
     parked,
     from: from && decodeWallet(from).text,
     failingSince: failingMs && isoTimestamp(failingMs),
@@ -129,7 +129,8 @@ export async function printFailedDeliveries(
 }
 
 /**
- * `clusterd webhooks replay`: resumes a webhook that failed or is parked; with `--since` from a time on.
+ * `clusterd webhooks replay`: resumes a webhook that failed or is parked. With `--since` it sends the events from that
+ * time on again.
  * @throws Error with one sentence where there is no such webhook
  */
 export async function resumeWebhook(id: string, { since }: { since?: string }): Promise<void> {

@@ -11,8 +11,8 @@ import type { EvmRpc } from '../../chains/rpc/evm.js'
 import { type ChainConfig, ConfigError } from '../../config/index.js'
 import { readGenesisHash, registerChain, requireSameHub } from '../../db/chains/chains.js'
 import { storePaymentsContract } from '../../db/outbox/contract.js'
-import { airdropWorker } from '../../indexer/airdrops.js'
-import { evmIndexerWorker } from '../../indexer/evm/worker.js'
+import { createAirdropWorker } from '../../indexer/airdrops.js'
+import { createEvmIndexerWorker } from '../../indexer/evm/worker.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
 import { withTimeout } from '../../ops/waiting.js'
@@ -20,24 +20,24 @@ import { EVM } from '../../registry/families.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { createEvmRelayerChain } from '../../relayer/evmRelayer.js'
 import { relayPlanOf } from '../../relayer/targets.js'
-import { nameProofWorker } from '../proof.js'
+import { createNameProofWorker } from '../proof.js'
 import { checkEvmChains } from './evmChecks.js'
 import {
   type ChainOpeningContext,
+  createRpcFaultLogger,
   type DaemonChainFamily,
   type OpenedChain,
-  rpcFaultLogger,
 } from './family.js'
 
 /** How long a start waits for the genesis hash of a chain, ms. */
 const GENESIS_TIMEOUT_MS = 5_000
 
 /**
- * Opens a configured EVM chain from the database only: its node may be unavailable, and is identified at the first
- * contact. Two kinds of chain are contacted at once: the hub of a new configuration, and a local chain, whose launcher
- * may have created it anew.
+ * Opens a configured EVM chain. Most chains are opened without a call of their nodes, which may be unavailable: the
+ * chain's worker reads the genesis hash later. Two kinds of chain are asked for it here: the hub of a new
+ * configuration, and a local chain, whose launcher may have created it anew.
  * @throws ChainMismatchError, also for another hub; ConfigError for contracts without a running hash where the chains
- * file names no `trust`; WrongChainError where the chain is contacted
+ * file names no `trust`; WrongChainError where the chain is asked
  */
 export async function openEvmChain(
   config: ChainConfig,
@@ -53,7 +53,7 @@ export async function openEvmChain(
   const known = config.genesisHash ? fromHex(config.genesisHash) : stored
   const rpc = createEvmChainRpc(
     known ? { ...config, genesisHash: toHex(known) } : config,
-    rpcFaultLogger(label, ctx),
+    createRpcFaultLogger(label, ctx),
   )
   const register = (genesisHash: Buffer | null) =>
     registerChain(pool, {
@@ -93,10 +93,10 @@ export async function openEvmChain(
     pollMs: config.pollMs,
     balances: createTokenBalancePort(rpc.forUse('judge'), readTokenBalance),
     watch: (leader, reporting) => [
-      evmIndexerWorker(leader, { row, chain, identify }, reporting),
-      airdropWorker(leader, chain),
+      createEvmIndexerWorker(leader, { row, chain, identify }, reporting),
+      createAirdropWorker(leader, chain),
     ],
-    ...(role === 'hub' && { proof: nameProofWorker(pool, chain.forUse('judge')) }),
+    ...(role === 'hub' && { proof: createNameProofWorker(pool, chain.forUse('judge')) }),
   }
 }
 

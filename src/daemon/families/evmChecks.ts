@@ -15,7 +15,7 @@ import {
   warningResult,
 } from '../../ops/finding.js'
 
-const ROLES_ABI = parseAbi([
+const CONTRACT_ROLES_ABI = parseAbi([
   'function relayer() view returns (address)',
   'function owner() view returns (address)',
 ])
@@ -24,21 +24,18 @@ const OLD_HEAD_MS = 5 * 60_000
 /** Balance below which a relayer can pay for only a few deliveries. */
 const LOW_BALANCE_WEI = 10n ** 16n
 
-type CheckedConfig = Pick<Config, 'chains' | 'relayerKey'>
+type EvmCheckConfig = Pick<Config, 'chains' | 'relayerKey'>
 
 /** Checks of every EVM chain: each RPC URL, the code, the hub's owner, the relayer's roles and balance. */
-export async function checkEvmChains(config: CheckedConfig): Promise<DoctorFinding[]> {
-  const findings = await Promise.all(config.chains.map((chain) => findingsOfChain(chain, config)))
+export async function checkEvmChains(config: EvmCheckConfig): Promise<DoctorFinding[]> {
+  const findings = await Promise.all(config.chains.map((chain) => checkEvmChain(chain, config)))
   return findings.flat()
 }
 
-async function findingsOfChain(
-  chain: ChainConfig,
-  config: CheckedConfig,
-): Promise<DoctorFinding[]> {
+async function checkEvmChain(chain: ChainConfig, config: EvmCheckConfig): Promise<DoctorFinding[]> {
   const about = `chain ${chain.label}`
   const urls = await Promise.all(
-    chain.rpcUrls.map((url) => urlFinding(`${about}, ${new URL(url).host}`, chain, url)),
+    chain.rpcUrls.map((url) => checkRpcUrl(`${about}, ${new URL(url).host}`, chain, url)),
   )
   if (chain.watchOnly && !chain.trust)
     urls.push({
@@ -55,26 +52,32 @@ async function findingsOfChain(
   }
   const checks = Object.entries(contracts).flatMap(([what, address]) =>
     address
-      ? [codeFinding(`${about}, ${what === 'contract' ? chain.role : what}`, rpc, address as Hex)]
+      ? [
+          checkContractCode(
+            `${about}, ${what === 'contract' ? chain.role : what}`,
+            rpc,
+            address as Hex,
+          ),
+        ]
       : [],
   )
   if (chain.role === 'hub' && !chain.local && !chain.watchOnly)
-    checks.push(ownerFinding(`${about}, owner of the hub`, rpc, chain))
+    checks.push(checkHubOwner(`${about}, owner of the hub`, rpc, chain))
   if (config.relayerKey && (chain.role === 'hub' || chain.communityPayments)) {
     const { address } = createSigningAccount(config.relayerKey)
-    checks.push(balanceFinding(`${about}, relayer`, rpc, chain, address))
+    checks.push(checkRelayerBalance(`${about}, relayer`, rpc, chain, address))
     const contractsOfRelayer = {
       hub: chain.role === 'hub' ? chain.contract : undefined,
       payments: chain.communityPayments,
     }
     for (const [what, contract] of Object.entries(contractsOfRelayer))
       if (contract && !chain.watchOnly)
-        checks.push(roleFinding(`${about}, relayer of the ${what}`, rpc, contract, address))
+        checks.push(checkRelayerRole(`${about}, relayer of the ${what}`, rpc, contract, address))
   }
   return [...urls, ...(await Promise.all(checks))]
 }
 
-async function urlFinding(about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> {
+async function checkRpcUrl(about: string, chain: ChainConfig, url: string): Promise<DoctorFinding> {
   const finding = await runDoctorCheck(about, 'Correct `rpcUrls`, or see that node.', async () => {
     const rpc = createEvmChainRpc({ ...chain, rpcUrls: [url] })
     const port = createEvmChain({ config: chain, chain: 0, rpc })
@@ -111,7 +114,7 @@ const fewUrlsResult = (count: number): DoctorCheckResult =>
         'Name a third of `rpcUrls`: two of three suffice.',
       )
 
-const codeFinding = (about: string, rpc: EvmRpc, address: Hex): Promise<DoctorFinding> =>
+const checkContractCode = (about: string, rpc: EvmRpc, address: Hex): Promise<DoctorFinding> =>
   runDoctorCheck(about, 'See the RPC URLs.', async () => {
     const code = await rpc.call<Hex>('eth_getCode', [address, 'latest'])
     return code === '0x'
@@ -120,14 +123,14 @@ const codeFinding = (about: string, rpc: EvmRpc, address: Hex): Promise<DoctorFi
   })
 
 /** Checks that a contract gives its relayer role to our key. */
-const roleFinding = (
+const checkRelayerRole = (
   about: string,
   rpc: EvmRpc,
   contract: Hex,
   address: Hex,
 ): Promise<DoctorFinding> =>
   runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const relayer = await createContractReader(rpc.call, contract, ROLES_ABI)('relayer')
+    const relayer = await createContractReader(rpc.call, contract, CONTRACT_ROLES_ABI)('relayer')
     return isAddressEqual(relayer, address)
       ? okResult(address)
       : failureResult(
@@ -137,12 +140,12 @@ const roleFinding = (
   })
 
 /**
- * Checks that a multisig or another contract owns a hub with money: the owner sets peers and verifiers, so a single key
- * must not control the credits in the hub.
+ * Checks on the mainnet that a contract, such as a multisig, owns the hub: the owner sets peers and verifiers, so a
+ * single key must not control the credits in the hub.
  */
-const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
+const checkHubOwner = (about: string, rpc: EvmRpc, { contract, network }: ChainConfig) =>
   runDoctorCheck(about, 'See the RPC URLs and the contract.', async () => {
-    const owner = await createContractReader(rpc.call, contract, ROLES_ABI)('owner')
+    const owner = await createContractReader(rpc.call, contract, CONTRACT_ROLES_ABI)('owner')
     if (await isContract(rpc.call, owner)) return okResult(`${owner}, a contract`)
     const text = `${owner} is a plain account`
     return network === 'mainnet'
@@ -153,7 +156,7 @@ const ownerFinding = (about: string, rpc: EvmRpc, { contract, network }: ChainCo
       : okResult(text)
   })
 
-const balanceFinding = (
+const checkRelayerBalance = (
   about: string,
   rpc: EvmRpc,
   chain: ChainConfig,

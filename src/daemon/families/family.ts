@@ -24,7 +24,7 @@ export interface OpenedChain extends IndexedChainSource {
 }
 
 /** The relayers of a family's chains on one network. */
-interface RelayPart {
+interface FamilyRelayers {
   readonly sources: readonly RelayerChain[]
   /** True if this process has the paying key. The field `keyFrom` names the settings that provide the key. */
   readonly hasKey: boolean
@@ -36,7 +36,7 @@ interface RelayPart {
 /** The daemon's code for one chain family: how its chains are opened, indexed, relayed and checked. */
 export interface DaemonChainFamily {
   /**
-   * Opens the configured chains. An unavailable node must not delay the others.
+   * Opens the configured chains of the family. A chain whose nodes are unavailable must not delay other chains.
    * @param opened chains of the families before this one in the list
    * @throws ChainMismatchError, WrongChainError, ConfigError
    */
@@ -49,7 +49,7 @@ export interface DaemonChainFamily {
    * Relayers of the family's chains on a network. Absent if nothing is sent to the family's chains.
    * @param opened chains of the network, of all families
    */
-  relay?(opened: readonly OpenedChain[], config: Config, network: Network): RelayPart
+  relay?(opened: readonly OpenedChain[], config: Config, network: Network): FamilyRelayers
   /** Settings with which the test wallet in the pages of a local world sends transactions on the family's chains. */
   testWallet?(config: Config): TestWalletChainFamily
   /** Checks for `clusterd doctor`: whether the daemon could start with the configured chains. Changes nothing. */
@@ -59,7 +59,7 @@ export interface DaemonChainFamily {
 }
 
 /** Logs faults of a chain's nodes: a refuted answer as a warning, others at level debug. */
-export const rpcFaultLogger =
+export const createRpcFaultLogger =
   (chain: string, { log }: ChainOpeningContext) =>
   (url: string, error: RpcError): void => {
     const fields = { chain, url: new URL(url).host, fault: error.fault, err: error }

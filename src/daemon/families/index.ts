@@ -3,7 +3,7 @@ import { evmFamily } from './evm.js'
 import type { DaemonChainFamily } from './family.js'
 import { solanaFamily } from './solana.js'
 
-/** In the order in which chains are opened: the hub's family first. */
+/** The daemon's code by chain family, in the order in which chains are opened: the hub's family first. */
 const DAEMON_FAMILIES: Readonly<Record<ChainFamilyKey, DaemonChainFamily>> = {
   evm: evmFamily,
   solana: solanaFamily,

@@ -11,7 +11,7 @@ import { NETWORKS } from '../../registry/primitives/network.js'
 import type { RelayerChain } from '../../relayer/run.js'
 import { createSolanaRelayerChain } from '../../relayer/solanaRelayer.js'
 import { findHubChain } from './evm.js'
-import { type DaemonChainFamily, type OpenedChain, rpcFaultLogger } from './family.js'
+import { createRpcFaultLogger, type DaemonChainFamily, type OpenedChain } from './family.js'
 
 interface OpenSolanaOptions extends Pick<SolanaQuoterOptions, 'network' | 'config' | 'hub'> {
   /** The key that signs quotes, followed by earlier keys. */
@@ -29,14 +29,14 @@ export interface OpenedSolanaChain extends OpenedChain, SolanaChainSource {
 }
 
 /**
- * Opens a network's Solana cluster with the genesis hash from the configuration or the database. If neither has the
- * hash and the nodes are unavailable, the chain's watcher opens the chain later. Loads Solana's libraries.
+ * Opens a network's Solana cluster with the genesis hash from the configuration or the database. Where neither has it,
+ * the nodes are asked without waiting for their answer, and the watcher asks again. Loads Solana's libraries.
  * @throws ChainMismatchError, WrongChainError
  */
 export async function openSolanaChain(options: OpenSolanaOptions): Promise<OpenedSolanaChain> {
   const { createSolanaChain } = await import('../../chains/solana/chain.js')
   const { createSolanaSigner } = await import('../../chains/solana/signer.js')
-  const { paymentWatcherWorker } = await import('../../indexer/solana/worker.js')
+  const { createPaymentWatcherWorker } = await import('../../indexer/solana/worker.js')
   const { pool, network, config, hub, quoteKeys, relayKey: secretKey } = options
   const instance = config.programId
   const programId = Buffer.from(bs58.decode(instance))
@@ -92,7 +92,7 @@ export async function openSolanaChain(options: OpenSolanaOptions): Promise<Opene
     label: SOLANA.label,
     pollMs,
     balances: chain.balances,
-    watch: (ctx, reporting) => [paymentWatcherWorker(ctx, { chain, open }, reporting)],
+    watch: (ctx, reporting) => [createPaymentWatcherWorker(ctx, { chain, open }, reporting)],
     payer: createSolanaRelayerChain({ signer, releaseAfterMs, pollMs, open }),
   }
 }
@@ -128,7 +128,7 @@ export const solanaFamily: DaemonChainFamily = {
         quoteKeys: config.quoteKeys,
         relayKey: config.relayKeys.solana,
         releaseAfterMs: config.payments.releaseAfterMs,
-        onFault: rpcFaultLogger(SOLANA.label, ctx),
+        onFault: createRpcFaultLogger(SOLANA.label, ctx),
       })
       solanaChains.push(await opening)
     }

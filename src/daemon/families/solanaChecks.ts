@@ -18,7 +18,8 @@ import { NETWORKS, type Network } from '../../registry/primitives/network.js'
 const LAMPORTS_PER_SOL = 1e9
 
 /**
- * Checks of every Solana chain: each RPC URL, the program, the relay authority's balance, and the price feeds on the hub.
+ * Checks of every Solana chain: each RPC URL, the program, the relay authority's balance, and the price feeds on the
+ * hub.
  */
 export async function checkSolanaClusters({
   chains,
@@ -30,13 +31,13 @@ export async function checkSolanaClusters({
     const settings = solana[network]
     if (!settings) continue
     const hub = chains.find((chain) => chain.network === network && chain.role === 'hub')!
-    findings.push(...(await chainFindings(network, settings, relayKeys.solana)))
-    findings.push(await feedFinding(hub, settings))
+    findings.push(...(await checkSolanaCluster(network, settings, relayKeys.solana)))
+    findings.push(await checkPriceFeeds(hub, settings))
   }
   return findings
 }
 
-const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
+const checkPriceFeeds = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorFinding> =>
   runDoctorCheck(
     `chain ${hub.label}, price feeds`,
     'Correct `feeds`, or wait for the feed: no quotes on Solana meanwhile.',
@@ -46,7 +47,7 @@ const feedFinding = (hub: ChainConfig, { feeds }: SolanaConfig): Promise<DoctorF
     },
   )
 
-async function chainFindings(
+async function checkSolanaCluster(
   network: Network,
   config: SolanaConfig,
   secretKey: Uint8Array | undefined,

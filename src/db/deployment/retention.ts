@@ -99,7 +99,7 @@ const REMOVAL_INTERVAL_MS = 60 * 60_000
  * Creates a worker that deletes expired rows once an hour.
  * @param isSqlServed if false, the feed's copy for SQL readers is hidden
  */
-export function expiredRowsWorker(
+export function createExpiredRowsWorker(
   { pool, network, log }: LeaderContext,
   isSqlServed: boolean,
 ): Worker {

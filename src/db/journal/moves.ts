@@ -59,7 +59,7 @@ const MOVE_PAUSE_MS = 100
  * Creates a worker that continues moves of names between clusters, one `move_names` entry a step. After a change of
  * leadership the next leader continues.
  */
-export function nameMoveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
+export function createNameMoveWorker({ pool, network, epoch, log }: LeaderContext): Worker {
   return {
     name: 'the moves of names',
     fields: { network },

@@ -69,7 +69,7 @@ const PAUSE_FACTOR = 20
  * Creates a worker that refreshes the ranking, at most once a minute. It does so if public data has changed since the
  * last refresh, and the pause after that refresh (`PAUSE_FACTOR`) is over.
  */
-export function rankingWorker({ pool, network }: LeaderContext): Worker {
+export function createRankingWorker({ pool, network }: LeaderContext): Worker {
   let rankedVersion: string | null = null
   // end of the pause, ms of the monotonic clock
   let nextMs = 0

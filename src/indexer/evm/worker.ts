@@ -30,7 +30,7 @@ interface IndexedEvmChain {
  * Worker that indexes a chain. New heads from the chain's WebSocket wake the worker. The poll finds heads that the
  * socket did not show.
  */
-export function evmIndexerWorker(
+export function createEvmIndexerWorker(
   ctx: LeaderContext,
   { chain, row, identify }: IndexedEvmChain,
   reporting: IndexerCallbacks,

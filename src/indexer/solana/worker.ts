@@ -13,7 +13,7 @@ const LISTED_AFTER_NOTICE_MS = 3_000
  * Worker that watches a program's payments for one term of leadership. Logs of the program wake the worker, which then
  * lists transactions.
  */
-export function paymentWatcherWorker(
+export function createPaymentWatcherWorker(
   ctx: LeaderContext,
   { chain, open }: SolanaChainSource,
   reporting: IndexerCallbacks,

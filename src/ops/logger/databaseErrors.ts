@@ -1,5 +1,5 @@
 /** Sentences about errors of PostgreSQL's server, by SQLSTATE, in place of its messages, which may hold rows. */
-const SERVER_SENTENCES: Readonly<Record<string, string>> = {
+const SENTENCE_OF_SQLSTATE: Readonly<Record<string, string>> = {
   '08006': 'the connection to the database broke',
   '25006': 'the database takes no writes: it is a standby, or set to read only',
   '25P03': 'the database ended a transaction that stood idle for too long',
@@ -30,10 +30,11 @@ const DRIVER_SENTENCES: readonly (readonly [beginning: string, sentence: string]
 ]
 
 /**
- * Beginnings of further messages that the driver makes itself, without a value of a statement or a row. They are known
- * by their text, because the driver replaces stacks. databaseErrors.test.ts compares the list with the driver.
+ * Beginnings of further messages that the driver makes itself, without a value of a statement or a row. They are
+ * recognized by their text, because the driver replaces stacks. databaseErrors.test.ts compares the list with the
+ * driver.
  */
-const LOGGED_DRIVER_MESSAGES = [
+const LOGGED_DRIVER_MESSAGE_BEGINNINGS = [
   'A query must have',
   'Binary mode not supported',
   'Buffer lengths must match',
@@ -63,11 +64,13 @@ const LOGGED_DRIVER_MESSAGES = [
 /** Matches messages without double quotes, which enclose data. Single quotes enclose only names. */
 const MESSAGE_WITHOUT_DATA_PATTERN = /^[\w ,.:=(){}'-]{1,160}$/
 
-/** Our own error classes, identified by their names, because the pool replaces their stacks. */
-const OWN_CLASS_NAMES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
+/**
+ * Our own error classes whose messages are logged. Their names identify them, because the pool replaces their stacks.
+ */
+const OWN_ERROR_CLASS_NAMES = ['DatabaseConnectionError', 'ForbiddenSchemaError']
 
 /** Message of PostgreSQL about a denied access. The name of the object is not secret. */
-const DENIED_PATTERN = /^permission denied for (\w+ [\w.]{1,63})$/
+const DENIED_ACCESS_PATTERN = /^permission denied for (\w+ [\w.]{1,63})$/
 
 /** SQLSTATE of an error of PostgreSQL's server. Null for any other error. */
 export function sqlStateOf(error: Error): string | null {
@@ -76,12 +79,12 @@ export function sqlStateOf(error: Error): string | null {
 }
 
 /**
- * Describes an error of PostgreSQL or of its driver without any content of rows. Where a message of the server is
- * withheld, the description says so. Null for any other error.
+ * Describes an error of PostgreSQL or of its driver without any content of rows. Where no sentence is known
+ * for an SQLSTATE, the description says that the message is withheld. Null for any other error.
  */
 export function describeDatabaseError(error: unknown): string | null {
   if (!(error instanceof Error)) return null
-  if (OWN_CLASS_NAMES.includes(error.name)) return error.message
+  if (OWN_ERROR_CLASS_NAMES.includes(error.name)) return error.message
   const state = sqlStateOf(error)
   return state === null
     ? describeDriverError(error.message)
@@ -89,16 +92,18 @@ export function describeDatabaseError(error: unknown): string | null {
 }
 
 function describeServerError(state: string, message: string): string {
-  const sentence = SERVER_SENTENCES[state]
+  const sentence = SENTENCE_OF_SQLSTATE[state]
   if (sentence === undefined)
     return `message withheld: it may hold a row; SQLSTATE ${state}, see PostgreSQL's own log`
-  const denied = state === '42501' ? DENIED_PATTERN.exec(message)?.[1] : undefined
+  const denied = state === '42501' ? DENIED_ACCESS_PATTERN.exec(message)?.[1] : undefined
   return denied === undefined ? sentence : `${sentence}: ${denied}`
 }
 
 function describeDriverError(message: string): string | null {
   const known = DRIVER_SENTENCES.find(([beginning]) => message.startsWith(beginning))
   if (known) return known[1]
-  const isShown = LOGGED_DRIVER_MESSAGES.some((beginning) => message.startsWith(beginning))
+  const isShown = LOGGED_DRIVER_MESSAGE_BEGINNINGS.some((beginning) =>
+    message.startsWith(beginning),
+  )
   return isShown && MESSAGE_WITHOUT_DATA_PATTERN.test(message) ? message : null
 }

@@ -13,7 +13,7 @@ const LIBRARIES_FOLDER = 'libraries/'
 const STACK_PLACE_PATTERN = /^ {4}at (?:[^()]* \()?([^()]+:\d+:\d+)\)?$/
 /** Error classes of JavaScript. Their name says little, so the source position is logged too. */
 const BUILT_IN_CLASS_PATTERN = /^(?:Type|Range|Reference|Syntax)?Error$/
-const WORD_PATTERN = /^[\w.-]{1,60}$/
+const LOGGABLE_WORD_PATTERN = /^[\w.-]{1,60}$/
 /** Maximum number of an error's causes that are read: a chain of causes may be a circle. */
 export const MAX_CAUSES = 8
 
@@ -41,12 +41,12 @@ export function toLoggedError(error: unknown, depth = 1): LoggedError {
   const { status, cause } = fields
   const places = placesOf(error)
   const isOurs = isOwnPlace(places[0])
-  const type = WORD_PATTERN.test(error.name) ? error.name : 'Error'
+  const type = LOGGABLE_WORD_PATTERN.test(error.name) ? error.name : 'Error'
   const message = describeDatabaseError(error) ?? (isOurs ? error.message : null)
   return {
     type,
     ...Object.fromEntries(
-      LOGGED_FIELDS.flatMap((key) => (isWord(fields[key]) ? [[key, fields[key]]] : [])),
+      LOGGED_FIELDS.flatMap((key) => (isLoggableWord(fields[key]) ? [[key, fields[key]]] : [])),
     ),
     ...(typeof status === 'number' && { status }),
     ...(message !== null && { message }),
@@ -58,8 +58,8 @@ export function toLoggedError(error: unknown, depth = 1): LoggedError {
   }
 }
 
-const isWord = (value: unknown) =>
-  typeof value === 'number' || (typeof value === 'string' && WORD_PATTERN.test(value))
+const isLoggableWord = (value: unknown) =>
+  typeof value === 'number' || (typeof value === 'string' && LOGGABLE_WORD_PATTERN.test(value))
 
 /** The part of a library file's path up to the folder in which libraries are installed. */
 const LIBRARY_FILE_PATTERN = /^.*\b(?:node_modules|libraries)\//
@@ -95,7 +95,7 @@ export function fallbackOnExpectedError<T, const F>(
   })
 }
 
-/** Source positions in an error's stack, innermost first. Empty where its message was changed after its creation. */
+/** Source positions in an error's stack, innermost first. Empty where the error's message was changed later. */
 function placesOf({ stack = '', message }: Error): string[] {
   const at = stack.indexOf(message)
   if (at < 0) return []

@@ -10,8 +10,8 @@ const RETRY_PAUSE_MS = 10
 /**
  * Destination of the logger: a file descriptor that is written to without waiting. A write never ends or blocks the
  * process, while pino's own destination throws on a full disk and retries for ever at exit. Lines that find no room in
- * a pipe or on a disk are written with a later line. Lines above `MAX_WAITING_BYTES` are dropped. A pipe without a
- * reader gets nothing.
+ * a pipe or on a disk are written with a later line. While more than `MAX_WAITING_BYTES` wait, new lines are dropped. A
+ * pipe without a reader gets nothing.
  */
 export class LoggerOutput {
   readonly #fd: number

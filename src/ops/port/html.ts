@@ -16,7 +16,7 @@ function escapedHtml(value: unknown): string {
 export const html = (parts: TemplateStringsArray, ...values: readonly unknown[]): Html =>
   new Html(parts.reduce((text, part, i) => text + escapedHtml(values[i - 1]) + part))
 
-const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:72rem;padding:0 1rem}
+const OPS_PAGE_STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}body{margin:2rem auto;max-width:72rem;padding:0 1rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.4rem .8rem .4rem 0;border-bottom:1px solid #8884;vertical-align:top}
 th{font-weight:600}td{overflow-wrap:break-word}code{font-size:.875em;overflow-wrap:anywhere}
 @media(max-width:48rem){thead{display:none}tr,td{display:block;overflow-wrap:anywhere}table,tbody{display:block}
@@ -26,7 +26,7 @@ td{border:0;padding:.1rem 0}td:empty{display:none}tr{border-bottom:1px solid #88
 /** Content security policy of the operator's pages: allows only their own style, and no forms. */
 export const OPS_CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  `style-src 'sha256-${createHash('sha256').update(OPS_PAGE_STYLE).digest('base64')}'`,
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -34,5 +34,5 @@ export const OPS_CONTENT_SECURITY_POLICY = [
 
 export const htmlPage = (title: string, body: Html): string =>
   html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title><style>${new Html(STYLE)}</style><main><h1>${title}</h1>${body}</main></html>`
+<title>${title}</title><style>${new Html(OPS_PAGE_STYLE)}</style><main><h1>${title}</h1>${body}</main></html>`
     .text

@@ -89,7 +89,7 @@ async function metricsText(registry: Metrics['registry']): Promise<string> {
   return `${texts.join('\n\n')}\n`
 }
 
-/** Serves the operator's page: on loopback to anybody, elsewhere to requests with the secret. */
+/** Serves the operator's page: to requests with the secret, or on loopback to anybody where no secret is set. */
 async function servePage(
   page: () => Promise<Html>,
   request: IncomingMessage,

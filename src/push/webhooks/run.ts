@@ -74,7 +74,7 @@ export function runWebhooks(options: RunWebhooksOptions): { notify(): void; done
       await saveWebhook(pool, hook, delivered?.after ?? hook)
     } catch (err) {
       if (isInternalError(err))
-        loops.ownErrors.report({ name: worker.name, network }, err, log, fields)
+        loops.internalErrors.report({ name: worker.name, network }, err, log, fields)
       else log.warn({ ...fields, err }, 'a delivery to a webhook was interrupted; it goes again')
     }
   }

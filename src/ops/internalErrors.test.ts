@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { INTERNAL_ERROR_ALARM_MS } from './alarms.js'
+import { InternalErrorCounter, internalErrorProblems } from './internalErrors.js'
 import { isInternalError, toLoggedError } from './logger/errors.js'
-import { InternalErrorCounter, internalErrorProblems } from './ownErrors.js'
 
 const at = { name: 'the relayer', network: 'mainnet', chain: '1' }
 
@@ -39,7 +39,7 @@ it('an error is logged with its stack and its alarm, and once more after a while
     alarm: 'ClusterdOwnErrors',
     err: {
       type: 'TypeError',
-      stack: expect.arrayContaining([expect.stringContaining('ownErrors')]),
+      stack: expect.arrayContaining([expect.stringContaining('internalErrors')]),
     },
   })
   clock.nowMs = 3_600_000
