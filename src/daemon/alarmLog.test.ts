@@ -1,4 +1,5 @@
 import { expect, it, vi } from 'vitest'
+import { snapshotWith } from '../../test/support/snapshot.js'
 import type { ProblemWithAlarm } from '../ops/alarms.js'
 import { createLogger } from '../ops/logger/logger.js'
 import { WorkerLoops } from '../ops/loops.js'
@@ -85,6 +86,19 @@ it('two problems of one alarm and network are two samples of the metric', async 
   expect(values.filter(({ labels: { alarm } }) => alarm === 'ClusterdLogBehind')).toMatchObject(
     ['', 'evidence'].map((subject) => ({ value: 1, labels: { subject } })),
   )
+})
+
+it('the metrics of a scrape show one snapshot', async () => {
+  const { registry } = createMetrics()
+  let snapshots = 0
+  registerSnapshotMetrics(registry, () => {
+    snapshots += 1
+    return snapshotWith({ changesWaiting: snapshots })
+  })
+  for (const scrape of [1, 2]) {
+    expect(await registry.metrics()).toContain(`clusterd_changes_waiting ${scrape}\n`)
+    expect(snapshots).toBe(scrape)
+  }
 })
 
 it('lost commits, which no memory outlasts, are logged at once', async () => {

@@ -14,15 +14,18 @@ const NO_ALARM_SAMPLE = [{ alarm: 'none', network: '', chain: '', subject: '' },
 
 /**
  * Adds the metrics that show the daemon's snapshot.
- * @param read makes a snapshot, once for each metric of a scrape
+ * @param read makes a snapshot, once a scrape
  */
 export function registerSnapshotMetrics(registry: Registry, read: () => ProcessSnapshot): void {
-  const show = createMetricAdder(registry, read)
+  let snapshot: ProcessSnapshot
+  const show = createMetricAdder(registry, () => snapshot)
   show(
     'clusterd_alarm',
     'Problems by the alarm that names their remedy; `/status` describes each',
     ['alarm', 'network', 'chain', 'subject'],
-    (snapshot) => {
+    () => {
+      // the metrics after this one show the same snapshot
+      snapshot = read()
       const { problems, warnings } = processAlarms(snapshot)
       const samples = [...problems, ...warnings].map(
         ({ alarm, network = '', chain = '', subject = '' }) =>
@@ -222,12 +225,11 @@ function addOutboxMetrics(show: AddMetric): void {
       outboxes.flatMap(({ network, relayers }) => {
         const counted = relayers.flatMap(({ open }) => (open ? [open] : []))
         if (counted.length === 0) return []
-        const of = (kind: string, state: string) =>
-          counted.flat().filter((jobs) => jobs.kind === kind && jobs.state === state)
         return JOB_KINDS.flatMap((kind) =>
-          UNFINISHED_JOB_STATES.map(
-            (state) => [{ network, kind, state }, value(of(kind, state), nowMs)] as const,
-          ),
+          UNFINISHED_JOB_STATES.map((state) => {
+            const jobs = counted.flat().filter((job) => job.kind === kind && job.state === state)
+            return [{ network, kind, state }, value(jobs, nowMs)] as const
+          }),
         )
       }),
     )

@@ -200,6 +200,21 @@ describe.skipIf(findChromium() === null)('the explorer', () => {
   })
 
   it.each([
+    ['/?q=docs', '/?q=docs&testnet=true'],
+    ['/@register?name=wanted', '/@register?name=wanted&testnet=true'],
+    ['/@communities?community=a&name=b', '/@communities?community=a&name=b&testnet=true'],
+    // the other network has no bundle with this id
+    [`/@account?join=0x${'ab'.repeat(32)}`, '/@account?testnet=true'],
+  ])('another network keeps what the page %s is about', async (mainnet, testnet) => {
+    await open(mainnet)
+    const network = page.getByLabel('Network')
+    await network.selectOption('testnet')
+    expect(page.url()).toBe(`${world().api}${testnet}`)
+    await network.selectOption('mainnet')
+    expect(page.url()).toBe(`${world().api}${mainnet.replace(/\?join=.*/, '')}`)
+  })
+
+  it.each([
     ['/Bad%20Name!', 'Bad Name!'],
     ['/@nothing', '@nothing'],
     ['/%', '%'],

@@ -172,6 +172,16 @@ describe.skipIf(findChromium() === null)('the pages in bad conditions', () => {
     await expect.poll(main).not.toContain('Not now.')
   })
 
+  it('the id of a bundle leads to no transaction while the bundle cannot be read', async () => {
+    const cluster = await fetch(`${world().api}/v1/clusters/name/${name}`)
+    const { id } = (await cluster.json()) as { id: string }
+    await away(/clusters\/id\//)
+    await open(`/${id}`)
+    await page.locator('main').getByText('Not now.').waitFor()
+    await page.unrouteAll()
+    await page.waitForURL(`${world().api}/${name}`)
+  })
+
   it('an outage after a change does not hide that it was made', async () => {
     await open('/@account')
     const rename = page.getByRole('form', { name: /^Rename/ })

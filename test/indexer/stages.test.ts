@@ -87,8 +87,8 @@ it('pauses between steps are idle, and the gauge has all stages', async () => {
   } as const
   const registry = new Registry()
   registerSnapshotMetrics(registry, () => snapshotWith({ chains: [chain] }))
-  const gauge = registry.getSingleMetric('clusterd_chain_stage_seconds')!
-  const { values } = await gauge.get()
+  const metrics = await registry.getMetricsAsJSON()
+  const { values } = metrics.find(({ name }) => name === 'clusterd_chain_stage_seconds')!
   const shown = Object.fromEntries(values.map(({ labels, value }) => [labels.stage, value]))
   expect(Object.keys(shown)).toEqual(['node', 'decode', 'fold', 'database', 'idle'])
   expect(shown.idle).toBeCloseTo(lone.indexer.state.stagesMs.idle / 1_000, 0)

@@ -3,8 +3,10 @@ import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { useServer } from '../../../test/support/database.js'
 import { startTcpProxy } from '../../../test/support/tcpProxy.js'
+import { startPostgres } from '../../testing/processes/postgres.js'
 import { inPipeline, socketOf } from './pipeline.js'
 import {
+  countFreeConnections,
   createPool,
   dropConnections,
   inPipelinedTransaction,
@@ -14,7 +16,9 @@ import {
 } from './pool.js'
 import { isDatabaseUnavailable } from './unavailable.js'
 
-const server = useServer()
+const server = useServer((dataDir) =>
+  startPostgres({ dataDir, settings: { max_connections: '40', reserved_connections: '5' } }),
+)
 const pools: pg.Pool[] = []
 afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.end())))
 
@@ -34,6 +38,12 @@ async function expectOutage(work: Promise<unknown>, error: object = {}): Promise
   expect(thrown).toMatchObject(error)
   expect(isDatabaseUnavailable(thrown)).toBe(true)
 }
+
+it('connections that are reserved for other roles are not free', async () => {
+  const pool = open()
+  // of 40 one is the pool's, 3 are reserved for superusers, and 5 for other privileged roles
+  await expect.poll(() => countFreeConnections(pool)).toBe(31)
+})
 
 it('a view of a pool handles only single queries differently', async () => {
   const pool = open({ max: 2 })

@@ -287,10 +287,12 @@ export async function withConnection<T>(
   }
 }
 
-/** How many more connections the server accepts from roles without superuser rights. */
+/** How many more connections the server accepts from roles without privileges. */
 export async function countFreeConnections(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ free: number }>(
     `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+       -- added in PostgreSQL 16
+       - coalesce(current_setting('reserved_connections', true)::int, 0)
        - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
   )
   return rows[0]!.free

@@ -67,6 +67,22 @@ describe('startPostgres', () => {
     }
   })
 
+  it('starts again while a child process of the killed server still has the shared memory', async () => {
+    const first = await startTestServer({ name: 'children' })
+    const [child] = await queryOn<{ pid: number }>(
+      first.url,
+      "select pid from pg_stat_activity where backend_type = 'checkpointer'",
+    )
+    process.kill(child!.pid, 'SIGSTOP')
+    try {
+      process.kill(first.pid, 'SIGKILL')
+      setTimeout(() => process.kill(child!.pid, 'SIGCONT'), 2_000)
+      await startTestServer({ name: 'children' })
+    } finally {
+      if (isProcessAlive(child!.pid)) process.kill(child!.pid, 'SIGKILL')
+    }
+  })
+
   it('reports a taken port in one line', async () => {
     const first = await startTestServer()
     await expect(startTestServer({ name: 'other', port: first.port })).rejects.toThrow(

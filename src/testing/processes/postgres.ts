@@ -14,11 +14,11 @@ import {
   type ProcessHandle,
   waitForCondition,
 } from './processes.js'
-import { startServerProgram } from './server.js'
+import { type ServerProgram, startServerProgram } from './server.js'
 
 /**
- * Time limit of two waits, ms: until another process has prepared the template of data directories, and until a killed
- * server has ended.
+ * Time limit of each wait, ms: until another process has prepared the template of data directories, until a killed
+ * server has ended, and until the child processes of that server have ended.
  */
 const WAIT_LIMIT_MS = 30_000
 /** User id and group id of `nobody`. */
@@ -67,7 +67,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     ...['-D', dataDir, '-p', String(port)],
     ...settings,
   ])
-  const server = await startServerProgram({
+  const program: ServerProgram = {
     name: `PostgreSQL in ${dataDir}`,
     port,
     command,
@@ -79,8 +79,16 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       const file = readPidFile(dataDir)
       return file?.pid === child.pid && file.status === 'ready'
     },
-  })
-  return { ...server, url: postgresUrlOf(port), port }
+  }
+  const endMs = performance.now() + WAIT_LIMIT_MS
+  for (;;)
+    try {
+      return { ...(await startServerProgram(program)), url: postgresUrlOf(port), port }
+    } catch (error) {
+      // child processes of a killed server end a little after it, and keep its shared memory until then
+      const isInUse = /shared memory block .* is still in use/.test((error as Error).message)
+      if (!isInUse || performance.now() > endMs) throw error
+    }
 }
 
 /** URL of another database on the same server. */

@@ -14,7 +14,7 @@ const STOP_GRACE_MS = 10_000
 const MAX_ERROR_LOG_LINES = 10
 
 /** A program that listens on a port, and ends gracefully after SIGINT. */
-interface ServerProgram extends SpawnOptions {
+export interface ServerProgram extends SpawnOptions {
   /** Name for error messages. */
   name: string
   port: number

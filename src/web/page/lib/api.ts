@@ -12,6 +12,10 @@ export const outagePauseMs = (error: unknown): number | null =>
     ? Math.max(OUTAGE_PAUSE_MS, error.retryAfterMs ?? 0)
     : null
 
+/** True if the service, or a proxy before it, answered 404. */
+export const isNotFoundError = (error: unknown): boolean =>
+  error instanceof ClusterdError && error.status === 404
+
 const UNREACHABLE_TEXT = 'The service cannot be reached now.'
 /** Codes of errors that the client makes itself, without an error response of the service. */
 const CLIENT_SIDE_CODES = ['network', 'timeout', 'unexpected']

@@ -9,6 +9,13 @@ import { SearchBox } from './search.js'
 export function PageFrame({ children }: { children: ComponentChildren }) {
   const { path, query, route } = useLocation()
   const { isTestnet, href } = useNetwork()
+  const switchNetwork = (testnet: boolean) => {
+    const kept = new URLSearchParams(query)
+    // the other network has no cluster with the id in `join`
+    for (const parameter of ['testnet', 'join']) kept.delete(parameter)
+    const search = kept.toString()
+    route(href(search ? `${path}?${search}` : path, testnet))
+  }
   return (
     <>
       <a class="skip" href="#main">
@@ -33,7 +40,7 @@ export function PageFrame({ children }: { children: ComponentChildren }) {
             <select
               aria-label="Network"
               value={isTestnet ? 'testnet' : 'mainnet'}
-              onChange={(event) => route(href(path, event.currentTarget.value === 'testnet'))}
+              onChange={(event) => switchNetwork(event.currentTarget.value === 'testnet')}
             >
               <option value="mainnet">Mainnet</option>
               <option value="testnet">Testnet</option>

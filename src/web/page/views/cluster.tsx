@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { ClusterdError } from '../../../client/error.js'
 import { isName } from '../../paths.js'
-import { callApi } from '../lib/api.js'
+import { callApi, isNotFoundError } from '../lib/api.js'
 import { chainName, countText, utcMinuteText } from '../lib/format.js'
 import { findCommunity, readNextItems, readNextNames, useListParts } from '../lib/lists.js'
 import { Money } from '../lib/money.js'
@@ -41,9 +40,6 @@ const HISTORY_EVENT_COUNTS = { first: 25, next: 100, most: 1_000 }
 
 /** Number of an event in its feed, which is the last part of its id. */
 const eventNumber = ({ id }: FeedEvent): number => Number(id.slice(id.lastIndexOf('-') + 1))
-
-const isNotFoundError = (error: Error | undefined): boolean =>
-  error instanceof ClusterdError && error.status === 404
 
 /** `/:name`: the cluster that holds a name; for a name that nobody holds, how to register it (`FreeNameView`). */
 export function NamePage({ name }: { name: string }) {

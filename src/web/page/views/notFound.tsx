@@ -1,4 +1,5 @@
 import { firstNameInText, type PageLocation, pathOfName, pathOfText } from '../../paths.js'
+import { isNotFoundError } from '../lib/api.js'
 import { NAME_RULES_HINT } from '../lib/names.js'
 import { type PageRequestContext, useNetwork, usePolled, useTitle } from '../lib/net.js'
 import type { Cluster, NameRecord, OwnedName } from '../lib/types.js'
@@ -30,10 +31,13 @@ export function NotFound({ text }: { text: string }) {
 
 /**
  * Path of a cluster's page: of its oldest name (not of names below communities), else of its first verified wallet.
- * Null if the cluster cannot be read, or has no public verified wallet.
+ * Null if there is no such cluster, or it has no public verified wallet.
  */
 async function pathOfCluster(id: string, get: PageRequestContext['get']): Promise<string | null> {
-  const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch(() => null)
+  const cluster = await get<Cluster>(`/v1/clusters/id/${id}`).catch((error) => {
+    if (isNotFoundError(error)) return null
+    throw error
+  })
   const wallet = cluster?.wallets.find(({ isVerified }) => isVerified)
   if (!wallet) return null
   const [owned] = await get<OwnedName[]>(`/v1/names/owner/address/${wallet.address}`)
