@@ -74,7 +74,8 @@ export async function verifyBundle(
     const logDomain = head.origin.slice(0, -end.length)
     const clusterId = cluster.id
     const bundle = new LoggedBundle({
-      name: name.toLowerCase(),
+      // `FooBar/` names `foobar` in every route
+      name: name.toLowerCase().replace(/\/$/, ''),
       clusterId,
       network,
       domains: [logDomain, ...domains],

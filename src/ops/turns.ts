@@ -36,6 +36,21 @@ export const waitForEventLoopTurn = (address: string, check = (): void => {}): P
     return setImmediate()
   })
 
+/** Maps elements by slow work such as signatures, `atOnce` at a time. Between these parts other requests are served. */
+export async function mapInTurns<T, U>(
+  waitForLoop: WaitForEventLoopTurn,
+  items: readonly T[],
+  map: (item: T) => Promise<U>,
+  atOnce: number,
+): Promise<U[]> {
+  const mapped: U[] = []
+  for (let i = 0; i < items.length; i += atOnce) {
+    await waitForLoop()
+    mapped.push(...(await Promise.all(items.slice(i, i + atOnce).map(map))))
+  }
+  return mapped
+}
+
 /** Maps many elements in parts, between which the process serves other requests. */
 export async function mapWithoutBlocking<T, U>(
   waitForLoop: WaitForEventLoopTurn,

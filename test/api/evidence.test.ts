@@ -84,7 +84,8 @@ describe('a signed membership', () => {
       account.address,
       bundle.clusterId,
     ])
-    const { wallets, heads } = await verifyNamed(bundle.name)
+    // names are shown with a slash, and taken so
+    const { wallets, heads } = await verifyNamed(`${bundle.name.toUpperCase()}/`)
     expect(heads.evidence!.origin).toBe('localhost/mainnet/evidence/1')
     expect(wallets).toMatchObject([
       {

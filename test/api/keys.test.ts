@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import * as keysCommand from '../../src/cli/keys/keys.js'
 import { addApiKey, MAX_API_KEYS } from '../../src/db/auth/apiKeys.js'
@@ -98,6 +99,36 @@ describe('API keys of a wallet', () => {
     await holder.query('ROLLBACK')
     holder.release()
     expect((await Promise.all(renames)).map(({ status }) => status)).toEqual(Array(12).fill(200))
+  })
+
+  it('are not made for a caller that disconnected while it waited in the queue', async () => {
+    const member = await memberOf(world)
+    const { id } = (await make(member)).body
+    const holder = await world.pool.connect()
+    await holder.query('BEGIN')
+    await holder.query('SELECT FROM api_keys WHERE wallet = $1 FOR UPDATE', [
+      fromHex(`0x01${member.address.slice(2)}`),
+    ])
+    const renames = Array.from({ length: 3 }, () =>
+      member.call('PATCH', `/v1/keys/${id}`, { name: 'renamed' }),
+    )
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'`
+    await expect.poll(async () => (await world.pool.query(waiting)).rows[0].n).toBe(3)
+    const left = fetch(`${world.url}/v1/keys`, {
+      method: 'POST',
+      headers: member.headers,
+      body: '{"name":"gone"}',
+      signal: AbortSignal.timeout(300),
+    })
+    await expect(left).rejects.toThrow()
+    // until the service has seen the end of the connection
+    await sleep(200)
+    await holder.query('ROLLBACK')
+    holder.release()
+    expect((await Promise.all(renames)).map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await make(member, 'later')).status).toBe(200)
+    const { body } = await member.call('GET', '/v1/keys')
+    expect(body.map(({ name }: { name: string }) => name)).toEqual(['renamed', 'later'])
   })
 
   it('are at most ten, even if they are requested at once', async () => {

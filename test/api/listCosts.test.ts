@@ -26,28 +26,43 @@ const HIDDEN = 3_000
 /** Bids that a transaction of 16.7 million gas (EIP-7825) can make, through a contract. */
 const BIDS = 4_700
 
+/** More recipients than signatures are kept of, in communities of `PAYOUTS` each. */
+const CROWDED = 3
+/** Callers whose claims no earlier request has signed. */
+const CALLERS = 6
+
 const operator = generatePrivateKey()
 const relayer = privateKeyToAccount(generatePrivateKey())
+let turn = 0
+const signedInTurn: number[] = []
 
 const world = useApi({
   limits: limitsOf(1e9),
   airdropOperatorKey: operator,
-  releaseSigner: () => relayer.signMessage({ message: 'a release' }),
+  releaseSigner: () => {
+    signedInTurn.push(turn)
+    return relayer.signMessage({ message: 'a release' })
+  },
   configs: (configs) => configs.map((config) => ({ ...config, communityPayments: PAYMENTS })),
 })
 const community = freshName()
 const club = freshName()
+const crowded = makeSampleList(CROWDED, freshName)
 const tx = randomHash()
 const lostTx = randomHash()
 let owner: Member
+const callers: Member[] = []
 let processors: ProcessorTime
 
 /** A bundle of the largest size, of EVM and Solana wallets, each with an allocation. */
 async function fillBundle(): Promise<void> {
   const id = await owner.create()
-  const addresses = makeSampleList(WALLETS - 1, (i) =>
-    i % 2 === 0 ? randomAddress() : solanaAccount().address,
-  )
+  const addresses = [
+    ...callers.map(({ address }) => address),
+    ...makeSampleList(WALLETS - 1 - CALLERS, (i) =>
+      i % 2 === 0 ? randomAddress() : solanaAccount().address,
+    ),
+  ]
   await world.pool.query(
     `INSERT INTO wallets (network, cluster, address, name, verified, private, backed_up, created_seq, updated_seq)
      SELECT 0, c.serial, a, 'w' || i, true, false, false, c.created_seq, c.created_seq
@@ -124,14 +139,18 @@ async function hideEntries(): Promise<void> {
 
 beforeAll(async () => {
   owner = await memberOf(world)
-  for (const name of [community, club]) {
+  for (let i = 0; i < CALLERS; i++) callers.push(await memberOf(world))
+  for (const name of [community, club, ...crowded]) {
     await world.append('mainnet', [bid({ from: owner.address, name })])
     expect((await owner.call('PUT', `/v1/communities/${name}`, {})).status).toBe(200)
   }
   await hideEntries()
   await fillBundle()
-  await fillPayouts(community, "'0x' || encode(substr(sha256(i::text::bytea), 1, 20), 'hex')", 1)
+  const ownRecipient = "'0x' || encode(substr(sha256(i::text::bytea), 1, 20), 'hex')"
+  await fillPayouts(community, ownRecipient, 1)
   await fillPayouts(club, `'0x${'11'.repeat(20)}'`, PAYOUTS + 1)
+  for (const [i, name] of crowded.entries())
+    await fillPayouts(name, ownRecipient, (i + 2) * PAYOUTS + 1)
   await fillTransaction()
   await world.pool.query('ANALYZE')
   processors = new ProcessorTime(world)
@@ -142,6 +161,20 @@ it.each<[string, () => Sent]>([
   [
     'claims of a bundle of 1,000 wallets',
     () => ({ method: 'GET', path: `/v1/airdrop/claim/${community}`, headers: owner.headers }),
+  ],
+  [
+    'claims of 500 accounts of Solana that are not signed yet',
+    () => {
+      const caller = callers.pop()!
+      return { method: 'GET', path: `/v1/airdrop/claim/${community}`, headers: caller.headers }
+    },
+  ],
+  [
+    '500 payouts that are not signed any more',
+    () => {
+      crowded.push(crowded.shift()!)
+      return { method: 'GET', path: `/v1/communities/${crowded[0]}/payouts` }
+    },
   ],
   [
     '500 payouts of a community to 500 recipients',
@@ -171,4 +204,21 @@ it.each<[string, () => Sent]>([
   const { statuses, ratio } = await processors.ratioOf(sent)
   expect(statuses).toEqual([200])
   expect(ratio, what).toBeLessThan(MOST_PER_UNIT)
+})
+
+it('signs the payouts of one request in many turns of the event loop', async () => {
+  signedInTurn.length = 0
+  let isCounting = true
+  const count = () => {
+    turn += 1
+    if (isCounting) setImmediate(count)
+  }
+  count()
+  crowded.push(crowded.shift()!)
+  const { status, body } = await world.get(`/v1/communities/${crowded[0]}/payouts`)
+  isCounting = false
+  expect([status, body.payouts.length, signedInTurn.length]).toEqual([200, PAYOUTS, PAYOUTS])
+  const ofTurn = new Map<number, number>()
+  for (const one of signedInTurn) ofTurn.set(one, (ofTurn.get(one) ?? 0) + 1)
+  expect(Math.max(...ofTurn.values())).toBeLessThanOrEqual(4)
 })

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { Hex, PaymentReleaseSigner } from '../../chains/chain.js'
 import { findHeldCommunityPayments } from '../../db/payments/open.js'
+import { mapInTurns } from '../../ops/turns.js'
 import type { CommunityNameTarget, StoredPayment } from '../../registry/payment/payment.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
+import { SIGNATURES_AT_ONCE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { requireCommunityRules } from './communities.js'
 
@@ -52,8 +54,13 @@ export async function communityPayouts(
     if (group.payments.length < MAX_PAYMENTS_OF_PAYOUT) group.payments.push(payment)
     groups.set(key, group)
   }
-  const made = [...groups.values()].map((group) => payoutJson(context, group, signer))
-  return { payouts: await Promise.all(made), read: held.length }
+  const payouts = await mapInTurns(
+    context.turn,
+    [...groups.values()],
+    (group) => payoutJson(context, group, signer),
+    SIGNATURES_AT_ONCE,
+  )
+  return { payouts, read: held.length }
 }
 
 interface PayoutGroup {

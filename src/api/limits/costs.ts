@@ -9,6 +9,10 @@ export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
 /** Number of list elements of a response, or of credits that it sums up, that cost one unit more. */
 export const ROWS_PER_UNIT = 75
+/** Price of a signature by a key of the service, units. */
+const SIGNATURE_COST = 1
+/** Number of signatures, about 1.5 ms each, that a request makes before other requests are served. */
+export const SIGNATURES_AT_ONCE = 2
 /** Number of names of a transaction after the first one, listed in its status or only counted, that cost one unit. */
 export const STATUS_NAMES_PER_UNIT = 30
 const EVENTS_PER_UNIT = 200
@@ -68,10 +72,13 @@ export function priceOfRoute({ price, method, auth, body }: Route): RoutePrice {
   return body ? BULK_PRICE : LOOK_UP_PRICE
 }
 
-/** Charges a response for the list elements that were read. Their number does not follow from the request. */
-export const chargeForListItems = (answer: Answer, count: number): Answer => ({
+/**
+ * Charges a response for the list elements that were read, and for its signatures by the service's keys. Their numbers
+ * do not follow from the request.
+ */
+export const chargeForListItems = (answer: Answer, count: number, signatures = 0): Answer => ({
   ...answer,
-  unspent: -count / ROWS_PER_UNIT,
+  unspent: -count / ROWS_PER_UNIT - signatures * SIGNATURE_COST,
 })
 
 /** Number of elements of a list, or of all lists in an object. */

@@ -8,6 +8,7 @@ import {
   type WalletWithAllocation,
 } from '../../db/airdrop/answers.js'
 import { readAirdropProofs } from '../../db/airdrop/pages.js'
+import { mapInTurns } from '../../ops/turns.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { COMMUNITY_WITHOUT_PRICE } from '../examples.js'
@@ -18,7 +19,7 @@ import { ApiError } from '../http/errors.js'
 import { declareRoute, type Session } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
-import { chargeForListItems } from '../limits/costs.js'
+import { chargeForListItems, SIGNATURES_AT_ONCE } from '../limits/costs.js'
 import { requireName } from '../names/names.js'
 import { addressSchema, nameSchema } from './schemas.js'
 
@@ -192,10 +193,12 @@ async function claimsJson(
   const proofs = await readAirdropProofs(context.pool, context.network, airdrop.airdrop, positions)
   const offer = createClaimTransactionBuilder(context, request, airdrop, wallets)
   const merkleRoot = toHex(airdrop.merkleRoot)
-  const claims = await Promise.all(
-    eligible.map(({ wallet, allocation }) =>
+  const claims = await mapInTurns(
+    context.turn,
+    eligible,
+    ({ wallet, allocation }) =>
       claimJson({ merkleRoot, wallet, allocation, proof: proofs.get(allocation.position)! }, offer),
-    ),
+    SIGNATURES_AT_ONCE,
   )
   const { token, distributor, endsAtS } = airdrop
   return {
@@ -318,7 +321,10 @@ const createClaimRoute = (signer: ClaimPermissionSigner | null) =>
     async handle({ params, query, session }, context) {
       const link = query.get('link') === 'true'
       const claims = await airdropClaims(context, { session, link, signer }, params.community!)
-      return chargeForListItems(okAnswer(claims), claims.addresses.length + claims.claims.length)
+      const items = claims.addresses.length + claims.claims.length
+      // a transaction that any account may send has a permission
+      const isSigned = (claim: object) => 'transaction' in claim && !('sender' in claim)
+      return chargeForListItems(okAnswer(claims), items, claims.claims.filter(isSigned).length)
     },
   })
 

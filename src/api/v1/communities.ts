@@ -248,7 +248,8 @@ const createPayoutsRoute = (signer: PaymentReleaseSigner | null) =>
     errors: ['invalid_name', 'not_found'],
     async handle({ params }, context) {
       const { payouts, read } = await communityPayouts(context, params.name!, signer)
-      return chargeForListItems(okAnswer({ payouts }), read + payouts.length)
+      const signed = payouts.filter((payout) => 'transaction' in payout)
+      return chargeForListItems(okAnswer({ payouts }), read + payouts.length, signed.length)
     },
   })
 

@@ -8,7 +8,7 @@ import {
   type StoredApiKey,
 } from '../../db/auth/apiKeys.js'
 import { lockLiveSession } from '../../db/auth/sessions.js'
-import { inTransaction } from '../../db/pg/pool.js'
+import { inPipelinedTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { ratePerDay } from '../../ops/tokenBucket.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
@@ -56,18 +56,27 @@ const apiKeyJson = ({ keyHash, name, createdMs }: StoredApiKey) => ({
 
 /**
  * Writes on behalf of a session, in the queue of signed changes. The session can't be revoked before the write ends.
- * @throws ApiError unauthorized where it was revoked while the request waited; QueueFullError
+ * Nothing is written once the caller has disconnected, or after its deadline: a key that nobody has seen would take a
+ * place of its wallet.
+ * @throws ApiError unauthorized where it was revoked while the request waited; unavailable; QueueFullError
  */
 const writeForSession = <T>(
-  { pool, changes, network, caller }: Context,
+  { pool, changes, network, caller, patience }: Context,
   { keyHash, wallet }: Session,
   write: (db: Queryable) => Promise<T>,
 ): Promise<T> => {
-  const writeOnce = () =>
-    inTransaction(pool, async (db) => {
-      if (!(await lockLiveSession(db, keyHash))) throw invalidKeyError()
-      return write(db)
+  const writeOnce = () => {
+    // before the write takes a connection
+    patience?.signal.throwIfAborted()
+    return inPipelinedTransaction(pool, {
+      patience,
+      reads: (db) => [lockLiveSession(db, keyHash)],
+      work: async (client, [isLive]) => {
+        if (!isLive) throw invalidKeyError()
+        return write(client)
+      },
     })
+  }
   return changes[network].run(caller!.address, writeOnce, toHex(wallet))
 }
 
