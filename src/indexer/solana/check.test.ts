@@ -47,7 +47,7 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswe
     const shown = has[signature]
     if (!shown) return null as T
     if (shown === 'unshown')
-      throw new RpcError('refused', VERSION.message, null, { cause: VERSION })
+      throw new RpcError('transient', VERSION.message, null, { cause: VERSION })
     const { event, slot = SLOT } = shown
     const innerInstructions = event
       ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }]
