@@ -86,7 +86,10 @@ export async function decideJobStep(
   for (;;) {
     const action = planEvmJobStep(job, seen, policy)
     if (action.do !== 'prepare') return () => execute(job, action, seen, ports)
-    seen = { ...seen, prepared: await prepare(job, action.purpose, ports) }
+    const before = seen
+    const isEnough = (prepared: SimulatedTx) =>
+      planEvmJobStep(job, { ...before, prepared }, policy).do === 'sign'
+    seen = { ...before, prepared: await prepare(job, action.purpose, isEnough, ports) }
   }
 }
 
@@ -129,10 +132,11 @@ async function execute(
 async function prepare(
   job: EvmJob,
   purpose: TxPurpose,
+  isEnough: (simulated: SimulatedTx) => boolean,
   { sender, onNodeError }: JobStepDependencies,
 ): Promise<SimulatedTx> {
   try {
-    return await sender.prepare(purpose, job.valueWei)
+    return await sender.prepare(purpose, job.valueWei, isEnough)
   } catch (error) {
     if (!isChainError(error)) throw error
     onNodeError?.(error)
