@@ -316,7 +316,9 @@ it('docs/use/contract-authors.md has every event that is read from a hub or a sp
     declaration.replaceAll(/(\w+(?: indexed)?) (?!indexed)\w+/g, '$1').replaceAll(', ', ',')
   const shown = spansOf(page.split('## Events that a watched contract emits')[1]!).map(typesOf)
   const [, ofHubAndSpoke] = /hub: \{(.*?)payments: \{/s.exec(read('src/chains/evm/events.ts'))!
-  const events = [...ofHubAndSpoke!.matchAll(/parseEventShape\('([^']+)'\)/g)].map(([, one]) => one!)
+  const events = [...ofHubAndSpoke!.matchAll(/parseEventShape\('([^']+)'\)/g)].map(
+    ([, one]) => one!,
+  )
   expect(events.length).toBeGreaterThan(6)
   // the page has the form of `Bid` with a referral in words
   const withReferral = 'Bid(bytes32,uint256,bytes32,bytes32)'

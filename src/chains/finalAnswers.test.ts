@@ -257,7 +257,7 @@ const QUESTIONS: readonly FinalQuestion[] = [
   },
   {
     about: 'the limit of deliveries of a day that parks a job',
-    ask: (rpc) => senderOn(rpc, DELIVERY).prepare('deliver', 0n),
+    ask: (rpc) => senderOn(rpc, DELIVERY).prepare('deliver', 0n, (one) => 'fees' in one),
     lie: { ...fees('0x1'), eth_getBalance: '0xffffffffff', eth_call: aboveLimit },
     truth: {
       ...fees('0x1'),
@@ -298,6 +298,20 @@ describe.each(QUESTIONS)('$about', ({ ask, lie, truth, lied, undecided }) => {
     else if (undecided !== undefined && which !== 'one node while the other is silent')
       expect(answer).toEqual(matching(undecided))
   })
+})
+
+it('a node that refuses a delivery, and the question for the limit, fails none that another node simulates', async () => {
+  const args = [5n, 0n, 0n] as const
+  const data = encodeErrorResult({ abi: hubAbi, errorName: 'DeliverLimitExceeded', args })
+  const [truth] = QUESTIONS.filter(({ about }) => about.startsWith('the limit')).map(
+    (one) => one.truth,
+  )
+  const refuses = () => {
+    throw refusal(3, 'execution reverted', data)
+  }
+  const rpc = poolOf({ ...truth, eth_call: refuses }, truth!)
+  const simulated = await senderOn(rpc, DELIVERY).prepare('deliver', 0n, (one) => 'fees' in one)
+  expect(simulated).toMatchObject({ fees: {} })
 })
 
 const matching = (value: unknown): unknown =>

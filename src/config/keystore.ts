@@ -17,7 +17,7 @@ const hexBytesSchema = (count?: number) =>
     .regex(new RegExp(`^(?:[0-9a-fA-F]{2}){${count ?? '1,64'}}$`))
     .transform((text): Buffer => Buffer.from(text, 'hex'))
 
-/** Maximum memory that a keystore file may demand for scrypt. */
+/** Maximum number of bytes that a keystore file may make scrypt compute, in some seconds. Its memory is no larger. */
 const MAX_SCRYPT_BYTES = 2 ** 29
 /** Maximum number of rounds that a keystore file may demand: they take some seconds. */
 const MAX_PBKDF2_ROUNDS = 10_000_000
@@ -26,11 +26,11 @@ const scryptSchema = z
   .object({
     n: z.int().min(2),
     r: z.int().min(1).max(64),
-    p: z.int().min(1).max(64),
+    p: z.int().min(1),
     dklen: z.literal(32),
     salt: hexBytesSchema(),
   })
-  .refine(({ n, r }) => 128 * n * r <= MAX_SCRYPT_BYTES, 'asks for too much memory')
+  .refine(({ n, r, p }) => 128 * n * r * p <= MAX_SCRYPT_BYTES, 'asks for too much work')
 const pbkdf2Schema = z.object({
   c: z.int().min(1).max(MAX_PBKDF2_ROUNDS),
   dklen: z.literal(32),

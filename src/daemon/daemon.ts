@@ -160,7 +160,7 @@ export class Daemon {
       this.#startRelayer(ctx, chains)
       const proofs = chains.flatMap(({ proof }) => proof ?? [])
       if (proofs.length > 0 && !roles.includes('index'))
-        this.#nameProofsDone.push(runWorkers(proofs, ctx).catch(() => {}))
+        this.#nameProofsDone.push(runNameProofs(proofs, ctx))
     }
     const checkSchema = createSchemaCheck(this.#writePool)
     const schemaWorker: Worker = {
@@ -413,6 +413,16 @@ export class Daemon {
       openLongRequests: this.#api?.openLongRequests() ?? {},
     }
   }
+}
+
+/** Runs the proofs of names until the signal. They start again after a step that hung. */
+async function runNameProofs(proofs: readonly Worker[], context: NetworkContext): Promise<void> {
+  const { network, log, signal } = context
+  while (!signal.aborted)
+    await runWorkers(proofs, context).catch((err: Error) => {
+      if (!signal.aborted)
+        log.error({ network, err }, 'the proof of the names stopped; it starts again')
+    })
 }
 
 /** A role of this process on a network, for the snapshot. @param state null while another process leads */

@@ -126,7 +126,7 @@ export interface SolanaJobTx {
   hash: string
   /** Signed bytes in base64; empty where another signer's transaction did the job. */
   raw: string
-  /** Height of the last block that can hold the transaction. */
+  /** Height of the last block that can hold the transaction, as one node reported it. */
   lastValidHeight: number
 }
 

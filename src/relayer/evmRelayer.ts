@@ -108,6 +108,11 @@ export class EvmRelayer extends ChainRelayer {
     return (path ? await this.#queueDeliveries(path) : 0) + (await this.#queueEndings())
   }
 
+  /** False while a setting of the bridge is missing. No packet matches then, so messages wait instead of being parked. */
+  get #hasSpokes(): boolean {
+    return (this.#options.path?.lane.spokes.length ?? 0) > 0
+  }
+
   /** Repairs nonces, then advances at most `MAX_TRANSACTIONS_PER_STEP` jobs of this key, and as many of former keys. */
   protected async advance(isBusy: boolean): Promise<boolean> {
     // a chain without deliveries is called only if a job waits
@@ -120,7 +125,9 @@ export class EvmRelayer extends ChainRelayer {
     const nowMs = this.clock.nowMs()
     const due = await findDueEvmJobs(this.#options.pool, this.key!, nowMs, this.reportUnreadable)
     const held = due.filter(({ nonce }) => nonce !== null)
-    const waiting = due.filter(({ nonce }) => nonce === null)
+    const waiting = due.filter(
+      ({ nonce, message }) => nonce === null && (message === null || this.#hasSpokes),
+    )
     const transactions = isSound ? [...held, ...(await this.#group(waiting, nowMs))] : held
     // jobs of a former key may wait for long, and must not take the places of this key's jobs
     const isOwn = ({ nonce, signer }: EvmJobRow) =>
@@ -174,7 +181,8 @@ export class EvmRelayer extends ChainRelayer {
     const { pool, network, epoch, account, settings } = this.#options
     const nowMs = this.clock.nowMs()
     const stuckMs = nowMs - settings.strandedAfterMs
-    const delivers = account !== null && (this.#isLocal || settings.executeStranded)
+    const delivers =
+      account !== null && this.#hasSpokes && (this.#isLocal || settings.executeStranded)
     const { queued, stuck } = await inRelayerTransaction(
       pool,
       { network, epoch },

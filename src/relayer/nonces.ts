@@ -1,6 +1,6 @@
 import { capGasFees } from '../chains/evm/gasFees.js'
 import type { TransactionSigner } from '../chains/evm/jobView.js'
-import { createEvmJobSender } from '../chains/evm/signer.js'
+import { createEvmJobSender, type SimulatedTx } from '../chains/evm/signer.js'
 import { transientError } from '../chains/rpc/errors.js'
 import type { RpcCall } from '../chains/rpc/nodes.js'
 import { findJobs } from '../db/outbox/due.js'
@@ -174,9 +174,11 @@ export class NonceKeeper {
   async #insertNoop(nonce: number): Promise<boolean> {
     const { pool, key, signer, epoch, nowMs, gasPriceCapWei, dailyCapWei } = this.#options
     const sender = createEvmJobSender(signer, { kind: 'noop' })
-    const prepared = await sender.prepare('cancel', 0n)
+    const capWei = await gasPriceCapWei()
+    const isEnough = (one: SimulatedTx) => 'fees' in one && capGasFees(one.fees, capWei) !== null
+    const prepared = await sender.prepare('cancel', 0n, isEnough)
     if ('failure' in prepared) return false
-    const fees = capGasFees(prepared.fees, await gasPriceCapWei())
+    const fees = capGasFees(prepared.fees, capWei)
     if (!fees) return false
     const { gas } = prepared
     const tx = await sender.sign({ purpose: 'cancel', gas, fees, valueWei: 0n }, nonce)

@@ -114,11 +114,13 @@ export class SolanaRelayer extends ChainRelayer {
 
   async #followAll(groups: readonly SolanaJobRows[], alive: () => void): Promise<void> {
     if (groups.length === 0) return
-    const { height, slot, statuses } = await this.#signer.statuses(
+    const { slot, statuses, ...heights } = await this.#signer.statuses(
       groups.map((group) => group[0]!.txs[0]!.hash),
     )
+    const nowMs = this.clock.nowMs()
     await this.#guardAll(groups, alive, async (group, i) => {
-      const seen = { height, status: statuses[i] ?? null, payment: null }
+      const unchangedMs = Math.abs(nowMs - group[0]!.updatedMs)
+      const seen = { ...heights, unchangedMs, status: statuses[i] ?? null, payment: null }
       if (await this.#act(group, seen)) return
       // the action depends on the payments: reads them in the slot of the statuses or a later one
       const views = await this.#readPaymentStates(group, slot)
@@ -254,8 +256,8 @@ function groupBySignedTx(rows: SolanaJobRows): SolanaJobRows[] {
 
 const logFieldsOfJobs = (rows: SolanaJobRows) => ({ jobs: rows.map(jobLogFields) })
 const HELD_PAYMENT_STATE: JobPaymentState = { is: 'held' }
-/** State of a job without a transaction. The height does not matter then. */
-const NO_TX_STATUS = { height: 0, status: null }
+/** State of a job without a transaction. Heights and time do not matter then. */
+const NO_TX_STATUS = { height: 0, agreedHeight: 0, unchangedMs: 0, status: null }
 const paymentOf = ({ payment }: SolanaJobRow) => payment!
 
 interface SolanaRelayerChainOptions

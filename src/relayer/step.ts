@@ -87,7 +87,10 @@ export async function decideJobStep(
   for (;;) {
     const action = planEvmJobStep(job, seen, policy)
     if (action.do !== 'prepare') return () => executeAction(job, action, seen, ports)
-    seen = { ...seen, prepared: await prepareTransaction(job, action.purpose, ports) }
+    const before = seen
+    const isEnough = (prepared: SimulatedTx) =>
+      planEvmJobStep(job, { ...before, prepared }, policy).do === 'sign'
+    seen = { ...before, prepared: await prepareTransaction(job, action.purpose, isEnough, ports) }
   }
 }
 
@@ -130,10 +133,11 @@ async function executeAction(
 async function prepareTransaction(
   job: EvmJob,
   purpose: TxPurpose,
+  isEnough: (simulated: SimulatedTx) => boolean,
   { sender, onNodeError }: JobStepDependencies,
 ): Promise<SimulatedTx> {
   try {
-    return await sender.prepare(purpose, job.valueWei)
+    return await sender.prepare(purpose, job.valueWei, isEnough)
   } catch (error) {
     if (!isChainError(error)) throw error
     onNodeError?.(error)

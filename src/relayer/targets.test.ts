@@ -97,6 +97,19 @@ describe('the path to a hub', () => {
   })
 })
 
+it.each<[string, object, object]>([
+  ['an eid and an endpoint of the hub', hub, linkedSpoke],
+  ['an eid of the spoke', linkedHub, spoke],
+])(
+  'carries payments on Solana also where messages can not be for want of %s',
+  (_, first, second) => {
+    const { targets, problem } = pathOf([first, second], true)
+    expect(targets.map(({ at, path }) => [at.label, path!.lane.spokes])).toEqual([['1', []]])
+    expect(problem).toMatch(/no messages are delivered/)
+    expect(planOf([first, second]).targets).toEqual([])
+  },
+)
+
 it('refunds also where messages can not be carried', () => {
   const { targets: found, problem } = planOf([{ ...hub, communityPayments }, spoke])
   expect(found).toEqual(['1'])

@@ -41,10 +41,14 @@ interface RelayPlan {
  * @param carriesPayments whether payments on other chains are delivered at the hub
  */
 export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false): RelayPlan {
-  const path = pathOf(chains, carriesPayments)
-  const [problem, carried] = typeof path === 'string' ? [path, null] : [null, path]
+  const hub = chains.find(({ role, config }) => role === 'hub' && !config.watchOnly)
+  const spokes = chains.filter(({ role, config }) => role === 'spoke' && !config.watchOnly)
+  const problem = hub ? missingSettingOf(hub, spokes) : null
+  // the bridge's settings are for messages only: for a payment, the relayer itself bids at the hub
+  const linked = problem === null ? spokes : []
+  const path = hub && (linked.length > 0 || carriesPayments) ? pathOf(hub, linked) : null
   const targets = chains
-    .map((at): RelayTarget => ({ at, path: at.role === 'hub' ? carried : null }))
+    .map((at): RelayTarget => ({ at, path: at === hub ? path : null }))
     .filter((target) => target.path !== null || target.at.communityPayments !== null)
   return {
     targets: targets.sort((a, b) => Number(b.path !== null) - Number(a.path !== null)),
@@ -52,34 +56,30 @@ export function relayPlanOf(chains: readonly EvmChain[], carriesPayments = false
   }
 }
 
-/**
- * The path to the hub, or a sentence that names a missing setting. Null where nothing is delivered, or the contracts
- * are third-party.
- */
-function pathOf(
-  chains: readonly EvmChain[],
-  carriesPayments: boolean,
-): DeliveryPath | string | null {
-  const hub = chains.find(({ role }) => role === 'hub')
-  const spokes = chains.filter(({ role, config }) => role === 'spoke' && !config.watchOnly)
-  if (!hub || hub.config.watchOnly || (spokes.length === 0 && !carriesPayments)) return null
-  const { eid, endpoint, contract, messageLib, local } = hub.config
-  if (spokes.length > 0 && (eid === undefined || endpoint === undefined))
-    return missingFieldsText(hub, 'eid and endpoint')
+/** Sentence that names the first missing setting for messages of spokes. Null where nothing is missing. */
+function missingSettingOf(hub: EvmChain, spokes: readonly EvmChain[]): string | null {
+  if (spokes.length === 0) return null
+  const { eid, endpoint } = hub.config
+  if (eid === undefined || endpoint === undefined) return missingFieldsText(hub, 'eid and endpoint')
   const without = spokes.find(({ config }) => config.eid === undefined)
-  if (without) return missingFieldsText(without, 'eid')
+  return without ? missingFieldsText(without, 'eid') : null
+}
+
+const missingFieldsText = ({ network, label }: EvmChain, fields: string): string =>
+  `no messages are delivered on ${network}: chain "${label}" has no ${fields} in the chains file`
+
+/** @param spokes the spokes whose messages are delivered: each has an `eid` */
+function pathOf({ config }: EvmChain, spokes: readonly EvmChain[]): DeliveryPath {
+  const { eid, endpoint, contract, messageLib, local } = config
   const lane: HubWithSpokes = {
     // 0 is no endpoint id of LayerZero, so no packet matches it
     hub: { eid: eid ?? 0, contract, isLocal: local && messageLib !== undefined },
-    spokes: spokes.map(({ chain, config }) => ({
-      chain,
-      eid: config.eid!,
-      contract: config.contract,
+    spokes: spokes.map((spoke) => ({
+      chain: spoke.chain,
+      eid: spoke.config.eid!,
+      contract: spoke.config.contract,
     })),
   }
   // only a local chain's library accepts our verifications
   return { lane, endpoint: endpoint ?? null, messageLib: (local && messageLib) || null }
 }
-
-const missingFieldsText = ({ network, label }: EvmChain, fields: string): string =>
-  `no messages are delivered on ${network}: chain "${label}" has no ${fields} in the chains file`

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { runDoctorCommand } from '../../src/cli/doctor/doctor.js'
 import type { DaemonChainFamily } from '../../src/daemon/families/family.js'
 import { CHAIN_FAMILIES } from '../../src/daemon/families/index.js'
+import { StepTimeoutError, type Worker } from '../../src/ops/worker.js'
 import { printed } from '../support/cli.js'
 import { startTestDaemon, type TestDaemon } from '../support/daemon.js'
 import { useFolder } from '../support/folder.js'
@@ -174,12 +175,23 @@ describe('a chain family that is added by a row', () => {
 describe('a process that does not index', () => {
   const host = 'wrong.example'
   let isWrong = false
+  let proofs = 0
+  const proof: Worker = {
+    name: 'the proof of the names',
+    fields: { network: 'mainnet' },
+    pollMs: 10,
+    async step() {
+      proofs += 1
+      if (proofs === 1) throw new StepTimeoutError('a step of the proof has not ended for 300 s')
+      return 'idle'
+    },
+  }
   const wrong = (): DaemonChainFamily => {
     const family = ledgerFamily(ledger.url)
     const node = { host, requests: 1, errors: 0, latencyMs: 1, restMs: 0, head: null }
     const nodes = () => [{ use: 'api', nodes: [{ ...node, isWrong }] }]
     const open: DaemonChainFamily['open'] = async (...args) =>
-      (await family.open(...args)).map((chain) => ({ ...chain, nodes }))
+      (await family.open(...args)).map((chain) => ({ ...chain, nodes, proof }))
     return { ...family, open }
   }
   const startApiOnly = () => {
@@ -200,6 +212,16 @@ describe('a process that does not index', () => {
     const [line] = linesOf(api).filter(({ reason }) => reason === 'a mix-up')
     expect(line).toMatchObject({ level: 40, network: 'mainnet', chain: '1' })
     expect(line).not.toHaveProperty('alarm')
+  })
+
+  it('starts the proof of mirrored names again after a step that hung, and says so', async () => {
+    proofs = 0
+    const api = await startApiOnly()
+    await vi.waitFor(() => expect(proofs).toBeGreaterThan(1), DEADLINE)
+    await api.stop()
+    const text = /^the proof of the names stopped/
+    const [line, ...more] = linesOf(api).filter(({ msg }) => text.test(msg))
+    expect([line.level, line.network, more]).toEqual([50, 'mainnet', []])
   })
 
   it('logs an alarm that begins just before its end', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
-import type { SteppedRelayer } from '../support/bridgeWorld.js'
+import { openChains, type SteppedRelayer, targetOf } from '../support/bridgeWorld.js'
 import { executeOf } from '../support/kill.js'
 import { allMined, holdBlocks } from '../support/miner.js'
 import { useBridge, useNodeProxy } from '../support/useBridge.js'
@@ -27,6 +27,8 @@ const sayDone = (answer: string): string =>
 
 /** The greatest number of 256 bits. */
 const MOST = `0x${'f'.repeat(64)}`
+/** A base fee that the signer's balance pays, and the cap of a job does not, wei. */
+const DEAR = `0x${(10n ** 15n).toString(16)}`
 let made = 0
 
 const mine = (blocks: number) => world.hub.test.mine({ blocks })
@@ -156,6 +158,12 @@ describe('an execution', () => {
     ['reverts its estimate', 'eth_estimateGas', { error: { code: 3, message: 'reverted' } }],
     ['reverts its call', 'eth_call', { error: { code: 3, message: 'reverted' } }],
     ['refuses its fees', 'eth_feeHistory', { error: { code: 3, message: 'reverted' } }],
+    ['refuses its balance', 'eth_getBalance', { error: { code: 3, message: 'reverted' } }],
+    [
+      'expects a base fee above the cap',
+      'eth_feeHistory',
+      { result: { baseFeePerGas: [DEAR, DEAR], reward: [['0x1']] } },
+    ],
     ['estimates too much gas', 'eth_estimateGas', { result: MOST }],
     ['has no balance of the signer', 'eth_getBalance', { result: '0x0' }],
     ['suggests a tip that nobody pays', 'eth_maxPriorityFeePerGas', { result: MOST }],
@@ -170,6 +178,24 @@ describe('an execution', () => {
     second.onCall = async () => undefined
     await expectOnce(guid, relayer)
     bridge.onCall = async () => undefined
+  })
+
+  it('waits, and is not parked, while the chains file does not have what messages need', async () => {
+    const { path } = targetOf(await openChains(world.pool, world.file), '1')
+    const incomplete = { ...path!, lane: { ...path!.lane, spokes: [] } }
+    const guids = [await world.send(0, ['queued-before'])]
+    bridge.onCall = async (method) => (method === 'eth_estimateGas' ? refuseForGood : undefined)
+    await world.run(await world.restart({ hub: { rpcUrls: [bridge.url] } }))
+    bridge.onCall = async () => undefined
+    guids.push(await world.send(0, ['without-an-eid']))
+    world.aheadMs = 60_000
+    await world.run(await world.restart({ path: incomplete }))
+    const jobs = (await world.jobs()).filter(({ subject }) =>
+      guids.includes(toHex(subject ?? Buffer.alloc(0))),
+    )
+    expect(jobs.map(({ state }) => state)).toEqual(['queued', 'queued'])
+    world.aheadMs = 120_000
+    for (const guid of guids) await expectOnce(guid, await world.restart())
   })
 
   it('holds no nonce while both nodes refuse its gas estimate in words, and goes on automatically', async () => {

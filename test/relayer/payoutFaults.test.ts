@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { createSolanaRpc } from '../../src/chains/rpc/solana.js'
 import { createSolanaSigner } from '../../src/chains/solana/signer.js'
 import { keypairOfAccount } from '../../src/testing/solana/accounts.js'
-import { startSolanaProxy } from '../solana/solanaProxy.js'
+import { type Alter, startSolanaProxy } from '../solana/solanaProxy.js'
 import { sendSolanaTransaction } from '../support/sendSolana.js'
 import { useWorld } from '../support/useWorld.js'
 import { type PaymentWorld, startPaymentWorld } from './paymentWorld.js'
@@ -15,6 +15,7 @@ const CONFIRMED = 4
 
 const world = useWorld(() => startPaymentWorld())
 const proxy = useWorld(() => startSolanaProxy(world.solana.rpcUrl))
+const second = useWorld(() => startSolanaProxy(world.solana.rpcUrl))
 beforeEach(() => {
   world.bridge.aheadMs = 0
 })
@@ -47,6 +48,9 @@ const signerOn = (rpcUrls: string[]) =>
     maxUnitPrice: 0,
   })
 type Answer = { value?: { lastValidBlockHeight: number } }
+const FAR = 10 ** 9
+/** Valid until a block that does not exist for years. */
+const farBlockhash = () => ({ blockhash: bs58.encode(randomBytes(32)), lastValidBlockHeight: FAR })
 
 type Stepping = Awaited<ReturnType<PaymentWorld['restart']>>
 type Paid = Awaited<ReturnType<PaymentWorld['pay']>>
@@ -56,6 +60,15 @@ async function isClosedBy(payer: Stepping, paid: Paid): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   return (await world.closings(paid)) === 1
+}
+
+/** Steps until the payment is closed. What is signed expires meanwhile, and what failed is tried again. */
+async function stepUntilClosed(payer: Stepping, paid: Paid, stepMs: number): Promise<void> {
+  for (let i = 0; i < 60 && (await world.closings(paid)) === 0; i++) {
+    await payer.step().catch(() => {})
+    world.bridge.aheadMs += stepMs
+    await new Promise((resolve) => setTimeout(resolve, 150))
+  }
 }
 
 it('a settlement is not done by one answer of a node that took it for another', async () => {
@@ -81,52 +94,83 @@ it('a settlement is not done by one answer of a node that took it for another', 
   expect(await world.closings(paid)).toBe(1)
 })
 
-it('one odd answer about a blockhash and its end does not keep a payment from being given back', async () => {
-  const paid = await world.pay('odd-hash', { foreign: true })
-  const payer = await world.restart({ signer: signerOn([proxy.url]) })
-  let isLying = true
-  proxy.alter = (method, _, result) => {
-    if (method !== 'getLatestBlockhash' || !isLying) return result
-    isLying = false
-    return {
-      ...(result as object),
-      value: { blockhash: bs58.encode(randomBytes(32)), lastValidBlockHeight: 2 ** 40 },
+it.each([1, 2, 3])(
+  'one lie about a blockhash, its end and the height does not keep a payment from being given back by %d nodes',
+  async (count) => {
+    const paid = await world.pay(`odd-${count}`, { foreign: true })
+    const payer = await world.restart({ signer: signerOn(Array(count).fill(proxy.url)) })
+    let lies = 0
+    // until a transaction is signed by the answers
+    proxy.alter = (method, _, result) => {
+      if (lies > 0 && method === 'getSignatureStatuses') proxy.alter = null
+      if (method === 'getEpochInfo') return { ...(result as object), blockHeight: FAR }
+      if (method !== 'getLatestBlockhash') return result
+      lies += 1
+      return { ...(result as object), value: farBlockhash() }
     }
-  }
-  for (let i = 0; i < 60 && (await world.closings(paid)) === 0; i++) {
-    await payer.step().catch(() => {})
-    // what is signed expires within minutes, and what failed is tried again
-    world.bridge.aheadMs += 60_000
-    await new Promise((resolve) => setTimeout(resolve, 150))
-  }
-  expect(isLying).toBe(false)
-  expect(await world.closings(paid)).toBe(1)
-})
+    await stepUntilClosed(payer, paid, 60_000)
+    proxy.alter = null
+    expect(lies).toBeGreaterThan(0)
+    expect(await world.closings(paid)).toBe(1)
+  },
+)
 
-it.each<[what: string, method: string, lie: (result: Answer) => object]>([
-  ['has no balance of the authority', 'getBalance', (result) => ({ ...result, value: 0 })],
-  ['is at block 0', 'getEpochInfo', (result) => ({ ...result, blockHeight: 0 })],
+type Lies = Record<string, (result: Answer) => object>
+
+const dead = ({ value, ...result }: Answer) => {
+  const blockhash = bs58.encode(randomBytes(32))
+  const lastValidBlockHeight = value!.lastValidBlockHeight - 149
+  return { ...result, value: { blockhash, lastValidBlockHeight } }
+}
+/** A node whose first blockhash is dead, so that the first transaction lands nowhere. */
+function lying(lies: Lies): Alter {
+  let isFirst = true
+  return (method, _, result) => {
+    const isLost = isFirst && method === 'getLatestBlockhash'
+    if (isLost) isFirst = false
+    const lie = isLost ? dead : lies[method]
+    return lie ? lie(result as Answer) : result
+  }
+}
+const unconfirmed = { slot: FAR, confirmations: 0, err: null, confirmationStatus: 'processed' }
+const REFUSAL = { code: -32_602, message: 'Invalid params' }
+let made = 0
+
+it.each<[what: string, lies: Lies, refused?: readonly string[]]>([
+  ['has no balance of the authority', { getBalance: (result) => ({ ...result, value: 0 }) }],
+  ['is at block 0', { getEpochInfo: (result) => ({ ...result, blockHeight: 0 }) }],
+  ['returns blockhashes that no block has', { getLatestBlockhash: dead }],
   [
-    'returns blockhashes that no block has',
-    'getLatestBlockhash',
-    ({ value, ...result }) => {
-      const blockhash = bs58.encode(randomBytes(32))
-      const lastValidBlockHeight = value!.lastValidBlockHeight - 149
-      return { ...result, value: { blockhash, lastValidBlockHeight } }
+    'returns blockhashes of the future, and is there',
+    {
+      getLatestBlockhash: (result) => ({ ...result, value: farBlockhash() }),
+      getEpochInfo: (result) => ({ ...result, blockHeight: FAR - 9 }),
     },
   ],
-])('a payment is given back where the first of two nodes always %s', async (what, lied, lie) => {
-  const paid = await world.pay(`first-${what.length}`, { foreign: true })
-  const payer = await world.restart({ signer: signerOn([proxy.url, world.solana.rpcUrl]) })
-  proxy.alter = (method, _, result) => (method === lied ? lie(result as Answer) : result)
-  for (let i = 0; i < 40 && (await world.closings(paid)) === 0; i++) {
-    await payer.step().catch(() => {})
-    world.bridge.aheadMs += 3_600_000
-    await new Promise((resolve) => setTimeout(resolve, 150))
-  }
-  proxy.alter = null
-  expect(await world.closings(paid)).toBe(1)
-})
+  ['is at a slot of the future', { getEpochInfo: (result) => ({ ...result, absoluteSlot: FAR }) }],
+  [
+    'has every transaction in an unconfirmed block',
+    { getSignatureStatuses: (result) => ({ ...result, value: Array(100).fill(unconfirmed) }) },
+  ],
+  ['refuses its height', {}, ['getEpochInfo']],
+  ['refuses the statuses', {}, ['getSignatureStatuses']],
+])(
+  'a payment is given back where the first of two or three nodes always %s',
+  async (_, lies, refused) => {
+    for (const others of [1, 2]) {
+      const paid = await world.pay(`first-${made++}`, { foreign: true })
+      const honest = Array.from({ length: others }, () => second.url)
+      const payer = await world.restart({ signer: signerOn([proxy.url, ...honest]) })
+      proxy.alter = lying(lies)
+      second.alter = lying({})
+      proxy.errorOf = (method) => (refused?.includes(method) ? REFUSAL : undefined)
+      await stepUntilClosed(payer, paid, 3_600_000)
+      Object.assign(proxy, { alter: null, errorOf: null })
+      second.alter = null
+      expect(await world.closings(paid), `${others} honest nodes`).toBe(1)
+    }
+  },
+)
 
 it('a relay authority that fees have drained to its rent waits for SOL, and goes on at once when some comes', async () => {
   const { bridge } = world

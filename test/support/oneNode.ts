@@ -24,7 +24,7 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'a header: two nodes return the running hashes as of its hash',
   'chains/evm/signer.ts look': '`combineEvmJobStates` counts the nodes',
   'chains/evm/signer.ts prepare':
-    'gas and fees, below the caps; every node is asked after a failure',
+    'gas and fees, below the caps; every node is asked where no transaction is signed by them',
   'chains/evm/smartWallet.ts createCodeCheck': 'whether to ask two nodes about a signature at all',
   'chains/rpc/strangers.ts readTxByTwoNodes':
     'a state that is not final; a final one is asked of two nodes',
@@ -39,9 +39,10 @@ export const ONE_NODE: Readonly<Record<string, string>> = {
     'held on any node: only an outcome that two nodes gave ends a job',
   'chains/solana/signer.ts balance': 'a pause while the authority can not pay fees',
   'chains/solana/signer.ts relayAuthority': 'a line in the log, and doctor',
-  'chains/solana/signer.ts sign': 'a blockhash and a price below the cap',
+  'chains/solana/signer.ts sign':
+    'a blockhash, from another node at each attempt, and a price below the cap; a false last block is noticed later',
   'chains/solana/signer.ts statuses':
-    'a wrong status leads to another attempt, and the program pays a sequence once',
+    'a wrong status, from another node each time, leads to another attempt, and the program pays a sequence once',
   'cli/': 'commands that an operator runs and checks',
   'daemon/families/evmChecks.ts': 'doctor',
   'daemon/families/solanaChecks.ts': 'doctor',

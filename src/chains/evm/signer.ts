@@ -9,7 +9,7 @@ import {
 } from '../../registry/outbox.js'
 import { ChainUnavailableError } from '../chain.js'
 import { addPriceMargin } from '../margins.js'
-import { isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
+import { fallbackIfRefused, isRefusalByNode, RefusedByNodesError, RpcError } from '../rpc/errors.js'
 import { type EvmRpc, type RpcCall, toRpcQuantity } from '../rpc/evm.js'
 import {
   type BridgeCall,
@@ -93,21 +93,24 @@ export function createEvmJobSender(
       return combineEvmJobStates(views, { configured: rpc.size, isLocal: config.local })
     },
     /**
-     * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. After a failure
-     * on one node every node is asked, so that a single node stops no job: the call fails where two nodes say so, or
-     * the only one that answers. A permanent failure parks the job, so it needs two nodes where two are configured, and
-     * no node on which the call succeeds.
+     * Simulates the job's transaction at the newest block. A revert is returned as a failure, not thrown. Unless the
+     * first node's answer is enough to sign, every node is asked, so that a single node stops no job by a failure or by
+     * its fees: the call fails where two nodes say so, or the only one that answers. A permanent failure parks the job,
+     * so it needs two nodes where two are configured, and no node on which the call succeeds.
+     * @param isEnough true for an answer with which the transaction is signed
      */
-    async prepare(purpose: TxPurpose, valueWei: bigint): Promise<SimulatedTx> {
+    async prepare(
+      purpose: TxPurpose,
+      valueWei: bigint,
+      isEnough: (simulated: SimulatedTx) => boolean,
+    ): Promise<SimulatedTx> {
       const made = callFor(purpose)
       const simulate = (ask: RpcCall): Promise<SimulatedTx> =>
-        failureIfRefused(
-          made ? prepareCall(memo(ask), from, made, valueWei) : prepareTransfer(memo(ask), from),
-        )
+        simulateCall(memo(ask), from, made, valueWei)
       const first = await rpc.onOneNode(simulate)
-      if (!isFailure(first)) return first
+      if (isEnough(first)) return first
       const views = await rpc.onEveryNode(simulate, isPermanent(first) ? 2 : 1)
-      const success = views.find((one) => !isFailure(one))
+      const success = views.find(isEnough) ?? views.find((one) => !isFailure(one))
       const failures = views.filter(isFailure)
       if (success && failures.length < 2) return success
       return failures.find((one) => !isPermanent(one)) ?? success ?? first
@@ -183,7 +186,9 @@ const findTransaction = (ask: RpcCall, hash: Hex): Promise<{ hash: Hex } | null 
     undefined,
   )
 
-function contractCallOf(call: Exclude<JobCall, { kind: 'noop' }>): BridgeCall {
+type ContractCall = Exclude<JobCall, { kind: 'noop' }>
+
+function contractCallOf(call: ContractCall): BridgeCall {
   if (call.kind === 'deliver') return buildDeliverBidsCall(call.hub, call.bids)
   if ('payments' in call) return buildRefuseOrReleaseCall(call.kind, call.payments, call.of)
   return call.kind === 'verify'
@@ -206,16 +211,6 @@ const INSUFFICIENT_FUNDS: SimulatedTx = { failure: { class: 'transient', reason:
 const readBalance = async (ask: RpcCall, address: Hex): Promise<bigint> =>
   BigInt(await ask<Hex>('eth_getBalance', [address, 'latest']))
 
-/**
- * A node may refuse any question, also for fees. Such a refusal is a failure of that node only: as an error it would end
- * the simulation without asking another node.
- */
-const failureIfRefused = (simulated: Promise<SimulatedTx>): Promise<SimulatedTx> =>
-  simulated.catch((error: unknown) => {
-    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    return { failure: { class: 'transient', reason: error.reason || 'reverted' } }
-  })
-
 const isFailure = (
   simulated: SimulatedTx,
 ): simulated is Extract<SimulatedTx, { failure: unknown }> => 'failure' in simulated
@@ -223,10 +218,29 @@ const isFailure = (
 const isPermanent = (simulated: SimulatedTx): boolean =>
   isFailure(simulated) && simulated.failure.class === 'permanent'
 
+/**
+ * Simulates a call, or a transfer to the own account where `call` is null, on one node. A node's refusal is a failure:
+ * as an error it would end the simulation without asking another node.
+ */
+async function simulateCall(
+  ask: RpcCall,
+  from: Hex,
+  call: ContractCall | null,
+  valueWei: bigint,
+): Promise<SimulatedTx> {
+  try {
+    return await (call ? prepareCall(ask, from, call, valueWei) : prepareTransfer(ask, from))
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
+    const reason = contractErrorOfRevert(error) || error.reason || 'reverted'
+    return { failure: call ? await failureOf(ask, call, reason) : { class: 'transient', reason } }
+  }
+}
+
 async function prepareCall(
   ask: RpcCall,
   from: Hex,
-  call: Exclude<JobCall, { kind: 'noop' }>,
+  call: ContractCall,
   valueWei: bigint,
 ): Promise<SimulatedTx> {
   // a rewind removed the payments: their fields are unknown until the indexer has read them again
@@ -236,27 +250,16 @@ async function prepareCall(
   const balanceWei = await readBalance(ask, from)
   if (balanceWei < valueWei) return INSUFFICIENT_FUNDS
   const tx = { from, ...contractCallOf(call), value: toRpcQuantity(valueWei) }
-  try {
-    const leastGas = await minimumGasFor(ask, call, tx.data)
-    await ask('eth_call', [
-      leastGas === null ? tx : { ...tx, gas: toRpcQuantity(leastGas) },
-      'latest',
-    ])
-    const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
-    const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
-    return balanceWei < maxTransactionCostWei(gas, fees, valueWei)
-      ? INSUFFICIENT_FUNDS
-      : { gas, fees, balanceWei }
-  } catch (error) {
-    if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-    return {
-      failure: await failureOf(
-        ask,
-        call,
-        contractErrorOfRevert(error) || error.reason || 'reverted',
-      ),
-    }
-  }
+  const leastGas = await minimumGasFor(ask, call, tx.data)
+  await ask('eth_call', [
+    leastGas === null ? tx : { ...tx, gas: toRpcQuantity(leastGas) },
+    'latest',
+  ])
+  const estimated = addPriceMargin(BigInt(await ask<Hex>('eth_estimateGas', [tx])), 'gas')
+  const gas = leastGas !== null && leastGas > estimated ? leastGas : estimated
+  return balanceWei < maxTransactionCostWei(gas, fees, valueWei)
+    ? INSUFFICIENT_FUNDS
+    : { gas, fees, balanceWei }
 }
 
 /** Name of the error with which the hub's `deliver` reverts above the daily limit. */
@@ -266,7 +269,7 @@ const LIMIT_EXCEEDED = 'deliver_limit_exceeded'
  * Failure of a simulated call. Permanent for a single bid above the daily delivery limit, which only the hub's owner can
  * raise.
  */
-async function failureOf(ask: RpcCall, call: JobCall, reason: string): Promise<TxFailure> {
+async function failureOf(ask: RpcCall, call: ContractCall, reason: string): Promise<TxFailure> {
   if (call.kind === 'deliver' && reason === LIMIT_EXCEEDED && (await isAboveLimit(ask, call)))
     return { class: 'permanent', reason: PARKED_ABOVE_DELIVERY_LIMIT }
   return { class: 'revert', reason }
@@ -276,8 +279,11 @@ async function isAboveLimit(
   ask: RpcCall,
   { hub, bids }: Extract<JobCall, { kind: 'deliver' }>,
 ): Promise<boolean> {
-  const limit = await createContractReader(ask, hub, hubAbi)('deliverLimit')
-  return bids.length === 1 && bids[0]!.amountWei > limit
+  const limit = await fallbackIfRefused(
+    createContractReader(ask, hub, hubAbi)('deliverLimit'),
+    null,
+  )
+  return limit !== null && bids.length === 1 && bids[0]!.amountWei > limit
 }
 
 /**

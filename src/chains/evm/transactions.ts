@@ -139,8 +139,7 @@ export async function findTransactionByNonce(
   { sender, nonce, confirmed }: NonceQuestion,
 ): Promise<Hex | null> {
   const isPruned = (error: unknown) =>
-    error instanceof RpcError &&
-    (error.fault === 'refused' || PRUNED_STATE_PATTERN.test(nodeMessagesIn(error)))
+    error instanceof RpcError && PRUNED_STATE_PATTERN.test(nodeMessagesIn(error))
   /**
    * True if the nonce was used in a block or before. Returns false where the block's state is pruned. If that is wrong,
    * the search ends at a block that does not contain the transaction, and nothing is found.

@@ -4,13 +4,18 @@ export type RpcFault =
   | 'too_much'
   /** Rate limit: wait. */
   | 'rate_limited'
-  /** The call itself fails, such as by a revert in the EVM: another node would give the same answer. */
+  /**
+   * The call itself fails, such as by a revert in the EVM: another node would give the same answer. Only for
+   * `REFUSABLE_METHODS`.
+   */
   | 'refused'
   /** Any other error: try another node, or try later. */
   | 'transient'
 
 /** Parts of a node's error with which the rows of the tables are compared. */
 interface RpcErrorParts {
+  /** RPC method of the call. */
+  method: string
   /** HTTP status; 0 without a response. */
   status: number
   /** Code of the JSON-RPC error; null where the response holds none. */
@@ -19,15 +24,27 @@ interface RpcErrorParts {
   text: string
   /** True if the error's data is revert data. */
   isRevert: boolean
-  /** Meaning of the code in this chain family, where all its clients use the code in the same way. */
-  familyFault: RpcFault | undefined
 }
+
+/**
+ * Methods of our calls that execute code or take a transaction. Only these can be refused. A refusal ends a call, so a
+ * node that refuses any other question would stop the caller: such an error is transient, and the next node is asked.
+ */
+const REFUSABLE_METHODS: ReadonlySet<string> = new Set([
+  'eth_call',
+  'eth_estimateGas',
+  'eth_sendRawTransaction',
+  'eth_signTransaction',
+  'eth_signTypedData',
+  'sendTransaction',
+  'simulateTransaction',
+])
 
 /** Meaning of an error: a fault, or `unable` if this node does not support the call, so that the next node is asked. */
 type RpcErrorMeaning = RpcFault | 'unable'
 
 /** Row of an error table. A row matches an error if all of its conditions hold. */
-interface ErrorRow {
+export interface ErrorRow {
   /** Clients and providers that answer with this error, or the standard that defines it. */
   source: string
   fault: RpcErrorMeaning
@@ -166,29 +183,30 @@ const isBetween = (value: number, [least, most]: readonly [number, number]): boo
   least <= value && value <= most
 
 /**
- * Classifies an error: by HTTP status or revert, then by the code's meaning in the chain family, then by
- * `RPC_ERROR_TABLE`. The first matching row of a table counts.
+ * Classifies an error: by HTTP status or revert, then by the rows of the chain family, then by `RPC_ERROR_TABLE`. The
+ * first matching row counts.
  * @returns the meaning, with a reason in snake_case
  */
-export function classifyErrorParts(parts: RpcErrorParts): {
-  fault: RpcErrorMeaning
-  reason: string
-} {
-  const { status, code, familyFault } = parts
-  const byStatus = STATUS_AND_REVERT_TABLE.find((row) => matchesErrorRow(row, parts))
-  if (byStatus) return byStatus
-  if (familyFault) return { fault: familyFault, reason: 'code' }
-  const row = RPC_ERROR_TABLE.find((one) => matchesErrorRow(one, parts))
-  return row ?? { fault: 'transient', reason: reasonOfUnknownError(status, code) }
+export function classifyErrorParts(
+  parts: RpcErrorParts,
+  familyTable: readonly ErrorRow[],
+): { fault: RpcErrorMeaning; reason: string } {
+  const rows = [...STATUS_AND_REVERT_TABLE, ...familyTable, ...RPC_ERROR_TABLE]
+  return (
+    rows.find((row) => matchesErrorRow(row, parts)) ?? {
+      fault: 'transient',
+      reason: reasonOfUnknownError(parts.status, parts.code),
+    }
+  )
 }
 
 export function matchesErrorRow(
   row: ErrorRow,
-  { status, code, text, isRevert }: RpcErrorParts,
+  { method, status, code, text, isRevert }: RpcErrorParts,
 ): boolean {
   const { fault, statuses, codes, hasRevertData, words } = row
-  // the EVM answers only in JSON-RPC: a proxy's HTML page is no refusal
-  if (fault === 'refused' && code === null) return false
+  // nodes refuse only in JSON-RPC: a proxy's HTML page is no refusal
+  if (fault === 'refused' && (code === null || !REFUSABLE_METHODS.has(method))) return false
   if (statuses && !isBetween(status, statuses)) return false
   if (codes && (code === null || !codes.includes(code))) return false
   if (hasRevertData && !isRevert) return false

@@ -1,5 +1,5 @@
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
-import { classifyErrorParts, isEvmFailureText, type RpcFault } from './errorTable.js'
+import { classifyErrorParts, type ErrorRow, isEvmFailureText, type RpcFault } from './errorTable.js'
 import { ANSWER_TOO_LARGE_ERROR_CODE } from './http.js'
 
 export type { RpcFault } from './errorTable.js'
@@ -141,8 +141,8 @@ interface ClientErrorFields {
 interface RpcErrorContext {
   /** HTTP response, if any. An error in a JSON-RPC body does not carry the HTTP status itself. */
   response?: { status: number; headers: Pick<Headers, 'get'> } | undefined
-  /** The fault that each JSON-RPC error code means in this family of chains. */
-  faults?: ReadonlyMap<number, RpcFault> | undefined
+  /** Rows for the errors of this chain family's clients. */
+  familyTable?: readonly ErrorRow[] | undefined
 }
 
 /**
@@ -152,7 +152,7 @@ interface RpcErrorContext {
 export function classifyRpcError(
   thrown: unknown,
   method: string,
-  { response, faults }: RpcErrorContext = {},
+  { response, familyTable = [] }: RpcErrorContext = {},
 ): RpcError {
   if (thrown instanceof RpcError) return thrown
   const error = thrown as ClientErrorFields
@@ -162,28 +162,32 @@ export function classifyRpcError(
   const why = isSocket ? error.code : withoutSecrets(said.split('\n')[0]!)
   const message = `${method}: ${status >= 400 ? `HTTP ${status}: ` : ''}${why}`
 
-  const { fault, reason } = meaningOfError(error, { status, said, faults })
+  const { fault, reason } = meaningOfError(error, { method, status, said, familyTable })
   const options = { reason, cause: error }
   if (fault === 'unable') return new MissingDataError(message, options)
   const isAsked = fault === 'rate_limited' || status >= 500
   return new RpcError(fault, message, isAsked ? retryAfterMs(headers) : null, options)
 }
 
-interface NodeResponseParts extends Pick<RpcErrorContext, 'faults'> {
+interface NodeResponseParts {
+  method: string
   status: number
   /** The node's message, or the response body. */
   said: string
+  familyTable: readonly ErrorRow[]
 }
 
-function meaningOfError(error: ClientErrorFields, { status, said, faults }: NodeResponseParts) {
+function meaningOfError(
+  error: ClientErrorFields,
+  { method, status, said, familyTable }: NodeResponseParts,
+) {
   if (error.code === ANSWER_TOO_LARGE_ERROR_CODE)
     return { fault: 'too_much', reason: 'answer_too_large' } as const
   const isJson = error instanceof NodeError || typeof error.code === 'number'
   const code = isJson ? Number(error.code ?? 0) || 0 : null
   const text = `${said} ${JSON.stringify(error.data ?? '')}`
-  const familyFault = code === null ? undefined : faults?.get(code)
   const isRevert = revertDataOfError(error) !== null
-  return classifyErrorParts({ status, code, text, isRevert, familyFault })
+  return classifyErrorParts({ method, status, code, text, isRevert }, familyTable)
 }
 
 /**

@@ -1,11 +1,6 @@
 import type { Hex } from '../chain.js'
-import {
-  classifyRpcError,
-  NodeError,
-  type RpcFault,
-  transientError,
-  WrongChainError,
-} from './errors.js'
+import { classifyRpcError, NodeError, transientError, WrongChainError } from './errors.js'
+import type { ErrorRow } from './errorTable.js'
 import { requireRpcAnswerForm } from './forms.js'
 import { createJsonHttpClient, type JsonHttpAnswer } from './http.js'
 import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
@@ -93,8 +88,8 @@ interface JsonRpcAnswer {
 interface RpcCallerOptions {
   /** Timeout of a call, ms. Default: the EVM method's. */
   timeoutOf?: (method: string, params: readonly unknown[]) => number
-  /** Meaning of JSON-RPC codes in this chain family. */
-  faults?: ReadonlyMap<number, RpcFault>
+  /** Rows for the errors of this chain family's clients. */
+  familyTable?: readonly ErrorRow[]
 }
 
 /**
@@ -103,7 +98,7 @@ interface RpcCallerOptions {
  */
 export function createJsonRpcCaller(
   url: string,
-  { timeoutOf = evmTimeoutOf, faults }: RpcCallerOptions = {},
+  { timeoutOf = evmTimeoutOf, familyTable }: RpcCallerOptions = {},
 ): RpcCall {
   const post = createJsonHttpClient(url)
   let count = 0
@@ -122,7 +117,7 @@ export function createJsonRpcCaller(
         throw transientError(`${method}: the answer holds no result`)
       return requireRpcAnswerForm<T>(method, answer.result)
     } catch (error) {
-      throw classifyRpcError(error, method, { response: http, faults })
+      throw classifyRpcError(error, method, { response: http, familyTable })
     }
   }
 }

@@ -169,13 +169,16 @@ export class RpcPool<Hash extends string> {
     throw this.#unavailableError(last)
   }
 
-  /** Like `onOneNode`, but begins with another healthy node each time, so that no single node can hide data. */
-  inTurn<T>(work: (call: RpcCall) => Promise<T>): Promise<T> {
+  /**
+   * Like `onOneNode`, but begins with another healthy node each time, so that no single node can hide data.
+   * @param turn number that chooses the node; consecutive numbers choose different nodes. Default: the pool counts
+   */
+  inTurn<T>(work: (call: RpcCall) => Promise<T>, turn?: number): Promise<T> {
     const nodes = this.#inOrder()
     const nowMs = performance.now()
     const healthy = nodes.filter((node) => node.rank(nowMs) === 0)
-    this.#rotations += 1
-    const next = healthy[this.#rotations % healthy.length]
+    if (turn === undefined) this.#rotations += 1
+    const next = healthy[(turn ?? this.#rotations) % healthy.length]
     return this.onOneNode(work, next ? [next, ...nodes.filter((node) => node !== next)] : nodes)
   }
 

@@ -295,6 +295,27 @@ const TRANSIENT: (Said & { reason: string })[] = [
     reason: 'internal',
   },
   { by: 'geth', code: -32_002, text: 'request timed out', reason: 'internal' },
+  // only a method that executes code or takes a transaction is refused
+  ...['eth_getBalance', 'eth_feeHistory', 'eth_getTransactionCount', 'eth_getLogs'].flatMap(
+    (method) => [
+      { by: `a liar, of ${method}`, method, code: 3, text: 'reverted', reason: 'unknown_refusal' },
+      {
+        by: `a liar with data, of ${method}`,
+        method,
+        code: -32_000,
+        text: 'no',
+        data: CUSTOM_ERROR,
+        reason: 'unknown_refusal',
+      },
+      {
+        by: `a node that ends the work, of ${method}`,
+        method,
+        code: -32_000,
+        text: 'out of gas',
+        reason: 'unknown_refusal',
+      },
+    ],
+  ),
   {
     by: 'anybody, without a number',
     status: 400,
@@ -334,12 +355,12 @@ describe('errors of clients and providers', () => {
 
 /** The answers above in the parts by which the table sorts them. */
 const PARTS = [...TOO_MUCH, ...RATE_LIMITED, ...REFUSED, ...UNABLE, ...TRANSIENT].map(
-  ({ status = 200, code, text, data }) => ({
+  ({ method = 'eth_call', status = 200, code, text, data }) => ({
+    method,
     status,
     code: code === undefined ? null : Number(code) || 0,
     text: `${text} ${JSON.stringify(data ?? '')}`,
     isRevert: data === CUSTOM_ERROR,
-    familyFault: undefined,
   }),
 )
 // errors.test.ts has the failures of the EVM

@@ -26,28 +26,30 @@ const echo = ({ id, params }: Question) => ({ jsonrpc: '2.0', id, result: params
 
 describe('a call', () => {
   it.each([
-    [-32_002, 'Transaction simulation failed: custom program error: 0x1770', 'refused'],
-    [-32_015, 'Transaction version (1) is not supported by the requesting client', 'refused'],
-    [-32_602, 'Invalid params: invalid type', 'refused'],
-    [-32_005, 'Node is unhealthy, exceeds the maximum lag', 'transient'],
-    [-32_009, 'Slot 7 was skipped, or missing in long-term storage', 'transient'],
-    [
-      -32_011,
-      'Transaction history is not available from this node; method not supported',
-      'transient',
-    ],
-    [-32_016, 'Minimum context slot has not been reached', 'transient'],
-    [-32_099, 'query returned more than 10000 results', 'too_much'],
-  ])('that a node refuses under number %i: %s', async (code, message, fault) => {
+    ['sendTransaction', -32_002, 'Transaction simulation failed: error 0x1770', 'refused'],
+    ['sendTransaction', -32_003, 'Transaction signature verification failure', 'refused'],
+    ['sendTransaction', -32_602, 'Invalid params: invalid type', 'refused'],
+    ['simulateTransaction', -32_602, 'Invalid params: invalid type', 'refused'],
+    // only a method that takes a transaction is refused
+    ['getBalance', -32_002, 'Transaction simulation failed: error 0x1770', 'transient'],
+    ['getTransaction', -32_015, 'Transaction version (1) is not supported', 'transient'],
+    ['getTransaction', -32_602, 'Invalid params: rate limit exceeded', 'transient'],
+    ['getEpochInfo', 3, 'execution reverted', 'transient'],
+    ['getTransaction', -32_005, 'Node is unhealthy, exceeds the maximum lag', 'transient'],
+    ['getTransaction', -32_009, 'Slot 7 was skipped, or missing in storage', 'transient'],
+    ['getTransaction', -32_011, 'History is not available; method not supported', 'transient'],
+    ['getTransaction', -32_016, 'Minimum context slot has not been reached', 'transient'],
+    ['getTransaction', -32_099, 'query returned more than 10000 results', 'too_much'],
+  ])('%s that a node refuses under number %i: %s', async (method, code, message, fault) => {
     const { url } = await node((body) => ({
       jsonrpc: '2.0',
       id: body.id,
       error: { code, message },
     }))
-    const failed = createSolanaRpcCaller(url, 5_000)('getTransaction', [])
+    const failed = createSolanaRpcCaller(url, 5_000)(method, [])
     await expect(failed).rejects.toMatchObject({
       fault,
-      message: `getTransaction: ${message}`,
+      message: `${method}: ${message}`,
       cause: { code },
     })
   })

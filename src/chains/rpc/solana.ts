@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { SolanaConfig } from '../../config/index.js'
 import { SOLANA } from '../../registry/families.js'
-import type { RpcFault } from './errors.js'
+import type { ErrorRow } from './errorTable.js'
 import { createJsonRpcCaller } from './evm.js'
 import { type RpcCall, type RpcNodes, RpcPool, type RpcPoolOptions } from './nodes.js'
 
@@ -48,20 +48,28 @@ export function createSolanaRpc(
   })
 }
 
+/** Codes with which Agave's nodes refuse a transaction that they are given. */
+const REFUSED_TRANSACTION_CODES = [-32_602, -32_002, -32_003, -32_006, -32_013]
+
 /**
- * Meaning of the errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code, because the errors' texts
- * resemble texts of EVM nodes that mean other things. An error that only another node or a later attempt can resolve
- * is transient.
+ * Errors of Agave's nodes (`rpc-client-api`, custom_error.rs) by code, because the errors' texts resemble texts of EVM
+ * nodes that mean other things. Callers recognize answers that are errors by the code: an address that is no mint
+ * (tokens.ts), a transaction of another version (reads.ts), an unknown signature at which a list ends
+ * (indexer/solana/list.ts).
  */
-const FAULTS_BY_CODE: ReadonlyMap<number, RpcFault> = new Map([
-  ...[-32_602, -32_002, -32_003, -32_006, -32_013, -32_015].map(
-    (code) => [code, 'refused'] as const,
-  ),
-  ...[
-    -32_001, -32_004, -32_005, -32_007, -32_008, -32_009, -32_010, -32_011, -32_012, -32_014,
-    -32_016,
-  ].map((code) => [code, 'transient'] as const),
-])
+const SOLANA_ERROR_TABLE: readonly ErrorRow[] = [
+  { source: 'Agave', fault: 'refused', reason: 'code', codes: REFUSED_TRANSACTION_CODES },
+  {
+    source: 'Agave',
+    fault: 'transient',
+    reason: 'code',
+    codes: [
+      ...REFUSED_TRANSACTION_CODES,
+      ...[-32_001, -32_004, -32_005, -32_007, -32_008, -32_009, -32_010, -32_011],
+      ...[-32_012, -32_014, -32_015, -32_016],
+    ],
+  },
+]
 
 /**
  * Creates a caller of a Solana node with a limit of concurrent calls. Calls in `LIGHT_METHODS` skip the queue.
@@ -72,7 +80,7 @@ export function createSolanaRpcCaller(url: string, limitMs = TIMEOUT_MS): RpcCal
   const call = createJsonRpcCaller(url, {
     timeoutOf: (method) =>
       Math.min(LIGHT_METHODS.has(method) ? LIGHT_TIMEOUT_MS : TIMEOUT_MS, limitMs),
-    faults: FAULTS_BY_CODE,
+    familyTable: SOLANA_ERROR_TABLE,
   })
   return <T>(method: string, params: readonly unknown[]) =>
     LIGHT_METHODS.has(method)

@@ -160,13 +160,16 @@ export async function readLatestBlockhash(
 export class UnsupportedVersionError extends MissingDataError {}
 /** UNSUPPORTED_TRANSACTION_VERSION of Agave's nodes. */
 const UNSUPPORTED_VERSION = -32_015
+const isUnsupportedVersion = (error: unknown): error is RpcError =>
+  error instanceof RpcError &&
+  error.cause instanceof NodeError &&
+  error.cause.code === UNSUPPORTED_VERSION
 /** Highest transaction version to accept: any version, since only keys and inner instructions are read. */
 const ANY_VERSION = 255
 
 /**
  * Reads a transaction. Null where the node does not have it.
- * @throws UnsupportedVersionError; RpcError transient where the node refuses for another reason, or returns another
- * transaction
+ * @throws UnsupportedVersionError; RpcError, transient where the node returns another transaction
  */
 export async function readTransaction(
   call: RpcCall,
@@ -177,9 +180,7 @@ export async function readTransaction(
   const options = { commitment, encoding: 'json', maxSupportedTransactionVersion: ANY_VERSION }
   const tx = await call<RawTransaction | null>('getTransaction', [signature, options]).catch(
     (error: unknown) => {
-      if (!(error instanceof RpcError) || error.fault !== 'refused') throw error
-      const isVersion = error.cause instanceof NodeError && error.cause.code === UNSUPPORTED_VERSION
-      throw isVersion ? new UnsupportedVersionError(error.message) : transientError(error.message)
+      throw isUnsupportedVersion(error) ? new UnsupportedVersionError(error.message) : error
     },
   )
   if (!tx?.meta) return null

@@ -11,7 +11,7 @@ import { NATIVE_COIN } from '../../registry/community/rules.js'
 import type { SolanaJobTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { addPriceMargin } from '../margins.js'
-import { fallbackIfCallFails, NodeError, RpcError, transientError } from '../rpc/errors.js'
+import { fallbackIfCallFails, NodeError, RpcError } from '../rpc/errors.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPaymentInstructions, type NumberedPayment } from './community/program.js'
@@ -82,19 +82,26 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       )
       return state?.relayAuthority ?? null
     },
-    /** Reads a node's block height and slot, then the statuses of transactions (by signature) from the same node. */
-    statuses: (hashes: readonly string[]) =>
-      rpc.onOneNode(async (call) => {
-        const { blockHeight, absoluteSlot } = await call<EpochInfo>('getEpochInfo', [
-          { commitment },
-        ])
+    /**
+     * Reads a node's block height and slot, then the statuses of transactions (by signature) from the same node, another
+     * one each time. `agreedHeight`: the height that this node and, where two are configured, two nodes have reached; 0
+     * while fewer answer.
+     */
+    statuses: async (hashes: readonly string[]) => {
+      const readEpoch = (call: RpcCall) => call<EpochInfo>('getEpochInfo', [{ commitment }])
+      const epochs = await rpc.answersOfAll(readEpoch, 1)
+      const reached = epochs.reached(rpc.needed, ({ blockHeight }) => blockHeight)
+      return rpc.inTurn(async (call) => {
+        const { blockHeight, absoluteSlot } = await readEpoch(call)
         const statuses = await readSignatureStatuses(call, hashes)
         return {
           height: blockHeight,
+          agreedHeight: Math.min(blockHeight, reached?.answer.blockHeight ?? 0),
           slot: absoluteSlot,
           statuses: statuses.map((one) => statusOf(one, commitment)),
         }
-      }),
+      })
+    },
     /** For each payment, true if any node reports it as undecided as of slot `minSlot` or a later slot. */
     async areHeld(payments: readonly Payment[], minSlot: number): Promise<boolean[]> {
       const views = await rpc.onEveryNode(async (call) => {
@@ -104,19 +111,21 @@ export function createSolanaSigner(options: SolanaSignerOptions) {
       return payments.map((_, i) => views.some((areHeld) => areHeld[i]))
     },
     /**
-     * Signs a transaction with one decision about payments of one kind. Nothing is sent. The blockhash comes from another
-     * node each time.
-     * @param attempt from 0; each attempt offers a higher price of a compute unit
+     * Signs a transaction with one decision about payments of one kind. Nothing is sent.
+     * @param attempt from 0; each attempt takes the blockhash of another node, and offers a higher price of a compute unit
      */
     sign: (
       decision: PaymentDecision,
       payments: readonly Payment[],
       attempt: number,
     ): Promise<SolanaJobTx> =>
-      rpc.inTurn((call) => {
-        const instruction = decisionInstruction(registrar, authority, decision, payments)
-        return signFromNodeAnswers(call, key, instruction, options, attempt)
-      }),
+      rpc.inTurn(
+        (call) => {
+          const instruction = decisionInstruction(registrar, authority, decision, payments)
+          return signFromNodeAnswers(call, key, instruction, options, attempt)
+        },
+        attempt + (payments[0]?.sequence ?? 0),
+      ),
     /**
      * Sends a transaction (base64); may be repeated.
      * @returns reason of the nodes' refusal; null when a node accepted the transaction
@@ -183,16 +192,10 @@ async function signFromNodeAnswers(
   { commitment, maxUnitPrice }: SolanaSignerOptions,
   attempt: number,
 ): Promise<SolanaJobTx> {
-  const [{ blockhash, lastValidBlockHeight }, { blockHeight }, usualPrice] = await Promise.all([
+  const [{ blockhash, lastValidBlockHeight }, usualPrice] = await Promise.all([
     readLatestBlockhash(call, commitment),
-    call<EpochInfo>('getEpochInfo', [{ commitment }]),
     readUsualUnitPrice(call, instruction),
   ])
-  // a node whose block height is far below the height at which its blockhash expires has not caught up: no signature
-  if (!(lastValidBlockHeight <= blockHeight + MOST_VALID_BLOCKS))
-    throw transientError(
-      `getLatestBlockhash: block ${lastValidBlockHeight} is too far from ${blockHeight}`,
-    )
   const microLamports = priceOfComputeUnit(usualPrice, attempt, maxUnitPrice)
   const price = ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
   const signed = (units: number): Transaction => {
@@ -209,10 +212,6 @@ async function signFromNodeAnswers(
   }
 }
 
-/**
- * Maximum number of blocks for which a blockhash may be valid: 150, and 150 for blocks that pass between two answers.
- */
-const MOST_VALID_BLOCKS = 300
 /** Maximum number of compute units that a transaction may request. */
 const MAX_UNITS = 1_400_000
 

@@ -47,7 +47,7 @@ const nodeOf = ({ has, head = SLOT, headMs = Date.now(), oldest = 0 }: NodeAnswe
     const shown = has[signature]
     if (!shown) return null as T
     if (shown === 'unshown')
-      throw new RpcError('refused', VERSION_ERROR.message, null, { cause: VERSION_ERROR })
+      throw new RpcError('transient', VERSION_ERROR.message, null, { cause: VERSION_ERROR })
     const { event, slot = SLOT } = shown
     const innerInstructions = event
       ? [{ instructions: [{ programIdIndex: 0, data: bs58.encode(event) }] }]

@@ -1,10 +1,15 @@
+import { Keypair } from '@solana/web3.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newJob } from '../../../test/support/newJob.js'
+import { type RpcCall, RpcPool } from '../../chains/rpc/nodes.js'
+import { createRegistrarClient } from '../../chains/solana/registrar.js'
+import { createSolanaSigner } from '../../chains/solana/signer.js'
 import type { JobKind, SolanaJobTx } from '../../registry/outbox.js'
 import type { PaymentOutcome } from '../../registry/payment/payment.js'
 import {
   type JobPaymentState,
+  MAX_VALID_MS,
   paymentStateOfJob,
   planSolanaJobStep,
   type SolanaJobAction,
@@ -23,6 +28,8 @@ const sent = step(signed, { is: 'sent', hash: 'sig' })
 const failure = (reason: string) => ({ class: 'transient' as const, reason })
 const seen = (change: Partial<SolanaJobSnapshot>): SolanaJobSnapshot => ({
   height: 500,
+  agreedHeight: change.height ?? 500,
+  unchangedMs: 0,
   status: null,
   payment: null,
   ...change,
@@ -76,7 +83,7 @@ describe('a signed transaction', () => {
     const payment = fc.option(fc.constant(HELD))
     fc.assert(
       fc.property(fc.nat(2_000), status, payment, (height, found, view) => {
-        const action = planSolanaJobStep(sent, { height, status: found, payment: view })
+        const action = planSolanaJobStep(sent, seen({ height, status: found, payment: view }))
         expect(action.do).not.toBe('sign')
         if (action.do === 'look')
           expect(found ? found.isConfirmed : height > tx.lastValidHeight).toBe(true)
@@ -84,6 +91,20 @@ describe('a signed transaction', () => {
           expect(found?.isConfirmed ?? height > tx.lastValidHeight).toBe(true)
       }),
     )
+  })
+
+  it.each<[string, Partial<SolanaJobSnapshot>, 'broadcast' | 'look']>([
+    ['which one node alone calls past', { height: 501, agreedHeight: 500 }, 'broadcast'],
+    ['which one node alone calls past for long', { height: 501, agreedHeight: 0 }, 'look'],
+    ['which is too far ahead', { height: 10, agreedHeight: 10 }, 'broadcast'],
+    ['which is too far ahead for long', { height: 199, agreedHeight: 199 }, 'look'],
+    ['at which the cluster may halt for long', { height: 200, agreedHeight: 200 }, 'broadcast'],
+  ])('has a last block, one node’s answer, %s', (what, change, action) => {
+    const unchangedMs = MAX_VALID_MS + (/long/.test(what) ? 1 : 0)
+    expect(planSolanaJobStep(sent, seen({ ...change, unchangedMs })).do).toBe(action)
+    const status = { isConfirmed: true, error: null }
+    const made = planSolanaJobStep(sent, seen({ ...change, unchangedMs, status, payment: HELD }))
+    expect(made).toEqual(action === 'look' ? expired() : { do: 'wait' })
   })
 
   it('that expired without inclusion is signed again only where its payment is still held', () => {
@@ -95,6 +116,73 @@ describe('a signed transaction', () => {
     const refused = step(signed, { is: 'refused', hash: 'sig', reason: 'custom_17' })
     expect(planSolanaJobStep(refused, seen({ height: 501, payment: HELD }))).toEqual(
       expired('custom_17'),
+    )
+  })
+})
+
+describe('a signed transaction beside one lying node of two or three', () => {
+  const HEIGHT = 1_000
+  const number = fc.oneof(fc.integer({ min: 850, max: 1_150 }), fc.constantFrom(0, 1, 10 ** 9))
+  const status = fc.constantFrom(null, 'processed', 'finalized')
+  const liar = fc.record({ at: fc.nat(2), height: number, slot: number, status })
+
+  /** What the nodes in turn show of the transaction, which no block includes. */
+  async function seenInTurn(count: number, lie: { at: number } & Record<string, unknown>) {
+    const rpc = new RpcPool<string>({
+      label: 'solana',
+      urls: Array.from({ length: count }, (_, i) => `http://${i}`),
+      behindBlocks: 50,
+      readGenesis: async () => 'ours',
+      headOf: async () => ({ height: HEIGHT, timeMs: null }),
+      connect: (url): RpcCall => {
+        const honest = { height: HEIGHT, slot: HEIGHT, status: null }
+        const { height, slot, status } = Number(url.at(-1)) === lie.at % count ? lie : honest
+        const answers: Record<string, unknown> = {
+          getEpochInfo: { absoluteSlot: slot, blockHeight: height },
+          getSignatureStatuses: {
+            value: [status && { slot, err: null, confirmationStatus: status }],
+          },
+        }
+        return async <T>(method: string) => answers[method] as T
+      },
+    })
+    const signer = createSolanaSigner({
+      rpc,
+      registrar: createRegistrarClient('11111111111111111111111111111111'),
+      commitment: 'finalized',
+      secretKey: Keypair.generate().secretKey,
+      maxUnitPrice: 0,
+    })
+    const turns = []
+    for (let turn = 0; turn < count; turn++) {
+      const { statuses, slot: _, ...heights } = await signer.statuses(['sig'])
+      turns.push({ ...heights, status: statuses[0]! })
+    }
+    return turns
+  }
+  const planned = (lastValidHeight: number, view: Partial<SolanaJobSnapshot>): SolanaJobAction =>
+    planSolanaJobStep({ ...sent, txs: [{ ...tx, lastValidHeight }] }, seen(view))
+
+  it('is not given up while it may land', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(2, 3), liar, fc.nat(150), async (count, lie, ahead) => {
+        for (const view of await seenInTurn(count, lie)) {
+          const at = { ...view, unchangedMs: MAX_VALID_MS, payment: HELD }
+          expect(['broadcast', 'wait']).toContain(planned(HEIGHT + ahead, at).do)
+        }
+      }),
+    )
+  })
+
+  it('is given up in time by one of the nodes in turn, whatever last block it was signed with', async () => {
+    const dead = fc.oneof(fc.nat(HEIGHT - 1), fc.integer({ min: HEIGHT + 301 }))
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(2, 3), liar, dead, async (count, lie, lastValidHeight) => {
+        const views = await seenInTurn(count, lie)
+        const late = views.map((view) => ({ ...view, unchangedMs: MAX_VALID_MS + 1 }))
+        const actions = late.map((view) => planned(lastValidHeight, { ...view, payment: HELD }))
+        expect(actions).toContainEqual(expired())
+      }),
     )
   })
 })

@@ -40,8 +40,12 @@ export function paymentStateOfJob(
  * a transaction included in between is not taken for expired.
  */
 export interface SolanaJobSnapshot {
-  /** Height of the newest block at the configured commitment. */
+  /** Height of the newest confirmed block of the node that gave `status`. */
   height: number
+  /** Height that this node and, where two are configured, two nodes have reached. 0 while fewer answer. */
+  agreedHeight: number
+  /** Time since the job's row last changed, ms. A signature changes the row. */
+  unchangedMs: number
   /** Null: no block that the node knows contains the transaction. */
   status: SolanaTxStatus | null
   /** Null while it has not been read. For a job with a transaction, it is read after `height`. */
@@ -57,19 +61,37 @@ export type SolanaJobAction =
   | { do: 'broadcast'; tx: SolanaJobTx }
   | { do: 'record'; event: JobEvent<SolanaJobTx> }
 
-export function planSolanaJobStep(
-  job: SolanaJob,
-  { height, status, payment }: SolanaJobSnapshot,
-): SolanaJobAction {
+/** Time after which a blockhash is no longer valid, ms. 150 blocks take one or two minutes. */
+export const MAX_VALID_MS = 600_000
+/** Maximum number of blocks by which a true last block is ahead: 150, and 150 for a node that is behind. */
+const MAX_VALID_BLOCKS = 300
+
+/**
+ * True once no block can include a transaction: two nodes are past its last block. A node that lies or stands still may
+ * hide this, and the last block itself is one node's answer. So after `MAX_VALID_MS` one node that is past the last
+ * block is enough, or one that shows it to be too far ahead to be true. While the cluster halts, neither is the case.
+ */
+function isTooLate(
+  { lastValidHeight }: SolanaJobTx,
+  { height, agreedHeight, unchangedMs }: SolanaJobSnapshot,
+): boolean {
+  if (agreedHeight > lastValidHeight) return true
+  const isPending = height <= lastValidHeight && lastValidHeight <= height + MAX_VALID_BLOCKS
+  return unchangedMs > MAX_VALID_MS && !isPending
+}
+
+export function planSolanaJobStep(job: SolanaJob, seen: SolanaJobSnapshot): SolanaJobAction {
+  const { status, payment } = seen
   if (hasJobEnded(job)) return { do: 'wait' }
   if (job.state === 'queued') return payment ? planByPayment(job, payment) : { do: 'look' }
   const tx = job.txs[0]!
+  const isLate = isTooLate(tx, seen)
   if (status) {
     if (!status.isConfirmed) return { do: 'wait' }
-    if (status.error === null) return planSucceededTx(payment, height > tx.lastValidHeight)
+    if (status.error === null) return planSucceededTx(payment, isLate)
     return recordAction({ is: 'expired', feeWei: 0n, reason: status.error })
   }
-  if (height <= tx.lastValidHeight) return { do: 'broadcast', tx }
+  if (!isLate) return { do: 'broadcast', tx }
   return payment ? planByPayment(job, payment) : { do: 'look' }
 }
 
@@ -77,9 +99,9 @@ export function planSolanaJobStep(
  * Action for a job whose transaction succeeded and is confirmed. Only the outcome of the payment that the watcher read
  * ends the job, never one node's answer.
  */
-function planSucceededTx(payment: JobPaymentState | null, isTooLate: boolean): SolanaJobAction {
+function planSucceededTx(payment: JobPaymentState | null, isLate: boolean): SolanaJobAction {
   if (payment === null) return { do: 'look' }
-  if (payment.is === 'held' && isTooLate) return expireAction('expired')
+  if (payment.is === 'held' && isLate) return expireAction('expired')
   return payment.is === 'held' || payment.is === 'unknown'
     ? { do: 'wait' }
     : recordAction({ is: 'confirmed', feeWei: 0n })
