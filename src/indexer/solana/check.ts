@@ -143,7 +143,13 @@ async function assertNodeHasSlot(
 }
 
 /**
- * Reads the unconfirmed transactions of one node, oldest first.
+ * Maximum number of unconfirmed transactions that are read, since a stranger or a node may make the list long. A node
+ * that answers each call late keeps within the time limit of a worker's step. No payment depends on the list.
+ */
+const MAX_UNCONFIRMED = 200
+
+/**
+ * Reads the oldest unconfirmed transactions of one node, at most `MAX_UNCONFIRMED`, oldest first.
  * @param until newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
  */
 export async function readUnconfirmedTransactions(
@@ -156,6 +162,7 @@ export async function readUnconfirmedTransactions(
   const options = { commitment, until, downToSlot, limitMs: LIST_UNCONFIRMED_TIMEOUT_MS } as const
   const { listed } = await listTransactions(call, registrar, options)
   const read = listed
+    .slice(-MAX_UNCONFIRMED)
     .reverse()
     .map(({ signature }) =>
       fallbackOnExpectedError(
