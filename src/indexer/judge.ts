@@ -94,8 +94,8 @@ export function createCommunityPaymentJudgeWorker(
     notify,
     pollMs,
     idleMs: IDLE_POLL_MS,
-    async step() {
-      const outcome = await judge.step()
+    async step(_, alive) {
+      const outcome = await judge.step(alive)
       if (outcome.kind !== 'entered') return outcome.kind === 'idle' ? 'idle' : 'waiting'
       metrics.entries.inc({ network }, outcome.payments)
       log.info({ network, ...outcome }, 'payments of communities are in the journal')
@@ -138,9 +138,10 @@ export class CommunityPaymentJudge {
   /**
    * Reads the balances of payers of confirmed payments, oldest first, and appends those payments to the journal. One
    * step, without timers. A payment whose payer's balance can't be read does not delay the others.
+   * @param alive called after each payment: if nodes answer late, a few may take the step's time limit
    * @throws LostLeadershipError, or a database error; the next step continues
    */
-  async step(): Promise<CommunityPaymentJudgeStepOutcome> {
+  async step(alive = () => {}): Promise<CommunityPaymentJudgeStepOutcome> {
     const { pool, network } = this.#options
     if (!(await readJournalHead(pool, network)).caughtUp) return { kind: 'catching_up' }
     const nowMs = this.#nowMs()
@@ -156,7 +157,9 @@ export class CommunityPaymentJudge {
     const rules = await readRulesOfCommunities(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
     const ports = this.#options.ports.map(callUntilFailure)
-    const all = await queue.addAll(open.map((payment) => () => this.#read(payment, rules, ports)))
+    const all = await queue.addAll(
+      open.map((payment) => () => this.#read(payment, rules, ports).finally(alive)),
+    )
     const reads = all.filter((one) => one !== null)
     const payments = reads.length > 0 ? await appendPayments(this.#options, reads) : 0
     for (const { payment } of reads) this.#stuck.delete(mapKey(payment.id))

@@ -113,7 +113,7 @@ export abstract class ChainRelayer {
 
   /**
    * Runs one step, without timers.
-   * @param alive called after each transaction on Solana: if nodes answer late, a few may take the step's time limit
+   * @param alive called after each transaction: if nodes answer late, a few may take the step's time limit
    * @returns `progressed` when something was stored, so there may be more to do now
    * @throws ChainUnavailableError, LostLeadershipError or a database error, and without `onInternalError` an error of
    * our own code; the next step continues

@@ -63,8 +63,8 @@ export interface EvmRelayerOptions extends ChainRelayerOptions, RelayTarget {
 }
 
 type EvmJobRow = JobRow<EvmJobTx>
-/** Gas price cap and time, fixed for all actions of one `#advanceAll`. */
-type AdvanceContext = Pick<SpendPolicy, 'gasPriceCapWei'> & { nowMs: number }
+/** Gas price cap, fixed for all actions of one `#advanceAll`, and the step's sign of life. */
+type AdvanceContext = Pick<SpendPolicy, 'gasPriceCapWei'> & { alive: () => void }
 
 /** Runs the jobs of one signer on an EVM chain, where a transaction is valid until its nonce is used. */
 export class EvmRelayer extends ChainRelayer {
@@ -114,10 +114,10 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /** Repairs nonces, then advances at most `MAX_TRANSACTIONS_PER_STEP` jobs of this key, and as many of former keys. */
-  protected async advance(isBusy: boolean): Promise<boolean> {
+  protected async advance(isBusy: boolean, alive: () => void): Promise<boolean> {
     // a chain without deliveries is called only if a job waits
     if (!this.#options.path && !isBusy) return false
-    const { mended, isSound, gaps, claimed } = await this.#nonces!.step()
+    const { mended, isSound, gaps, claimed } = await this.#nonces!.step(alive)
     this.state.nonceGaps = gaps
     this.state.nonceClaimed = claimed
     // a local chain may lose confirmed transactions at any time, so its nonces are checked at each step
@@ -135,7 +135,7 @@ export class EvmRelayer extends ChainRelayer {
     const first = [true, false].flatMap((isOwnJob) =>
       transactions.filter((row) => isOwn(row) === isOwnJob).slice(0, MAX_TRANSACTIONS_PER_STEP),
     )
-    return (await this.#advanceAll(first, nowMs)) || mended > 0
+    return (await this.#advanceAll(first, alive)) || mended > 0
   }
 
   /**
@@ -265,14 +265,14 @@ export class EvmRelayer extends ChainRelayer {
    * Takes actions on each transaction, in the given order, until it waits or has ended, at most `MAX_ACTIONS_PER_STEP`.
    * @returns whether something was stored
    */
-  async #advanceAll(rows: readonly EvmJobRow[], nowMs: number): Promise<boolean> {
+  async #advanceAll(rows: readonly EvmJobRow[], alive: () => void): Promise<boolean> {
     if (rows.length === 0) return false
     const gasPriceCapWei = await this.#gasPriceCapWei()
     let hasStored = false
     for (let i = 0; i < rows.length; i += OBSERVATION_BATCH_SIZE) {
       let going: readonly EvmJobRow[] = rows.slice(i, i + OBSERVATION_BATCH_SIZE)
       for (let actions = 0; actions < MAX_ACTIONS_PER_STEP && going.length > 0; actions++) {
-        const done = await this.#actOnAll(going, { gasPriceCapWei, nowMs })
+        const done = await this.#actOnAll(going, { gasPriceCapWei, alive })
         hasStored ||= done.some(({ outcome }) => isProgressOutcome(outcome))
         going = done.flatMap(({ after }) => (after && !hasJobEnded(after) ? [after] : []))
       }
@@ -289,14 +289,17 @@ export class EvmRelayer extends ChainRelayer {
     const memo = createRpcCallCache()
     const observations = new PQueue({ concurrency: MAX_PARALLEL_OBSERVATIONS })
     const acts = await observations.addAll(
-      rows.map(
-        (row) => () => this.guard(jobLogFields(row), () => this.#observe(row, memo, context)),
-      ),
+      rows.map((row) => async () => {
+        const act = await this.guard(jobLogFields(row), () => this.#observe(row, memo, context))
+        context.alive()
+        return act
+      }),
     )
     const done: { row: EvmJobRow; outcome: JobStepOutcome }[] = []
     for (const [i, act] of acts.entries()) {
       const row = rows[i]!
       const outcome = act && (await this.guard(jobLogFields(row), act))
+      context.alive()
       if (outcome) done.push({ row, outcome })
     }
     const { pool, network, onOutcome } = this.#options
@@ -319,9 +322,11 @@ export class EvmRelayer extends ChainRelayer {
   async #observe(
     row: EvmJobRow,
     memo: RpcCallCache,
-    { gasPriceCapWei, nowMs }: AdvanceContext,
+    { gasPriceCapWei }: AdvanceContext,
   ): Promise<() => Promise<JobStepOutcome>> {
     const { at, account, settings, onNodeError } = this.#options
+    // not the time at which the step began: a step may last long, and payments have deadlines
+    const nowMs = this.clock.nowMs()
     // a nonce belongs to the key that it was taken for, even after a key rotation
     const isOwn = row.nonce === null || row.signer!.equals(this.key!.signer)
     const by = isOwn ? account! : accountWithoutKey(toHex(row.signer!))

@@ -72,11 +72,12 @@ export class NonceKeeper {
   /**
    * Compares the chain's transaction count with the stored nonces and repairs old gaps. A transaction that used a lost
    * nonce is sent again. A nonce that no transaction used is used up by a noop.
+   * @param alive called after each repair, to show that the step still works
    * @returns the number of repaired nonces, whether the next nonce may be given out, the number of lost nonces that
    * block others, and the chain's count that an operator has to confirm, if any
    * @throws ChainUnavailableError, LostLeadershipError
    */
-  async step() {
+  async step(alive: () => void) {
     let { observations, stored, decision } = await this.#decide()
     // after the stored next nonce changed, the chain's count is read again before anything is signed
     if (decision.kind === 'changed') ({ observations, stored, decision } = await this.#decide())
@@ -85,7 +86,7 @@ export class NonceKeeper {
       next === null
         ? []
         : findLostNonces(Math.max(...observations.map(({ count }) => count)), next, holders)
-    const mended = await this.#repair(lost, holders)
+    const mended = await this.#repair(lost, holders, alive)
     return {
       mended,
       isSound: decision.kind === 'sound',
@@ -140,7 +141,11 @@ export class NonceKeeper {
     this.#claimedTxCount = claimed
   }
 
-  async #repair(lost: readonly number[], holders: SignerNonces['holders']): Promise<number> {
+  async #repair(
+    lost: readonly number[],
+    holders: SignerNonces['holders'],
+    alive: () => void,
+  ): Promise<number> {
     const { nowMs } = this.#options
     this.#missing = missingNonceSince(this.#missing, lost, nowMs())
     const patienceMs = this.#isLocal ? LOCAL_GAP_REPAIR_DELAY_MS : GAP_REPAIR_DELAY_MS
@@ -150,6 +155,7 @@ export class NonceKeeper {
       const holder = holders.find((one) => one.nonce === nonce)
       const mend = () => (holder ? this.#sendAgain(holder.id) : this.#insertNoop(nonce))
       if (await this.#options.guard({ nonce }, mend)) mended += 1
+      alive()
     }
     return mended
   }

@@ -86,6 +86,23 @@ it('a token whose balance differs in each block delays only payments that requir
   await late.stop()
 })
 
+it('a step shows that it works after each payment, since slow chains may take its time limit', async () => {
+  await gate('gated')
+  const names = ['slow-a', 'slow-b', 'slow-c']
+  for (const name of names) await at.pay({ community: 'gated', name })
+  await at.confirm()
+  const signs: string[] = []
+  const tokenBalance = async () => {
+    signs.push('read')
+    return 5n
+  }
+  const judge = at.judgeOf({ ports: [{ label: '8453', tokenBalance }] })
+  await judge.step(() => signs.push('alive'))
+  for (const name of names) expect(await at.ownerOf('gated', name)).toBe(at.addressOf(1))
+  expect(signs.filter((sign) => sign === 'alive').length).toBeGreaterThanOrEqual(names.length)
+  expect(signs.at(-1)).toBe('alive')
+})
+
 it('payments that wait for a hanging chain do not delay others, at any number', async () => {
   await at.configure('club', { prices: [at.price('1', 1_000n)] })
   await gate('gated')

@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
 import { toFunctionSelector } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { runWorkers } from '../../src/ops/worker.js'
 import { toHex } from '../../src/registry/primitives/bytes.js'
 import { REPLACE_AFTER_BLOCKS } from '../../src/relayer/machine/index.js'
 import { executeOperatorJobAction } from '../../src/relayer/operatorActions.js'
@@ -211,6 +214,29 @@ describe('an execution', () => {
     await expectOnce(guid, relayer)
   })
 
+  it('is not replaced because the first of three nodes reports ever newer blocks', async () => {
+    const urls = [bridge.url, second.url, world.hub.anvil.rpcUrl]
+    const relayer = await world.restart({ hub: { rpcUrls: urls } })
+    const { guid } = await sendAndHold('newer-blocks', relayer)
+    let lead = 0
+    const newer = (answer: string) => {
+      const { result, ...rest } = JSON.parse(answer)
+      lead += REPLACE_AFTER_BLOCKS
+      const number = `0x${(Number(result.number) + lead).toString(16)}`
+      return JSON.stringify({ ...rest, result: { ...result, number } })
+    }
+    bridge.onCall = async (_, body) =>
+      body.includes('"latest",false')
+        ? newer
+        : // what is asked as of an invented block
+          { body: body.replace(/,"0x[0-9a-f]{1,8}"\]/, ',"latest"]') }
+    await world.run(relayer)
+    expect(lead).toBeGreaterThan(0)
+    bridge.onCall = async () => undefined
+    expect((await executeOf(world, guid)).txs).toHaveLength(1)
+    await expectOnce(guid, relayer)
+  })
+
   it('that one of two nodes reports as done is checked by the other', async () => {
     const relayer = await world.restart({ hub: { rpcUrls: [bridge.url, world.hub.anvil.rpcUrl] } })
     const guid = await world.send(0, ['lied-about'])
@@ -225,5 +251,44 @@ describe('an execution', () => {
     bridge.onCall = async () => undefined
     expect((await executeOf(world, guid)).state).not.toBe('confirmed')
     await expectOnce(guid, relayer)
+  })
+})
+
+describe('a step that takes longer than its time limit', () => {
+  /** Runs steps as the daemon does, until all jobs are sent. @returns duration of the longest step, ms */
+  async function runUntilSent(relayer: SteppedRelayer, stepMs: number): Promise<number> {
+    const sent = new AbortController()
+    let longestMs = 0
+    const worker = {
+      name: 'the relayer',
+      fields: {},
+      pollMs: 10,
+      async step(_: AbortSignal, alive: () => void) {
+        const startedMs = performance.now()
+        const outcome = await relayer.step(alive)
+        longestMs = Math.max(longestMs, performance.now() - startedMs)
+        const jobs = await world.jobs()
+        if (jobs.every(({ state }) => state !== 'queued' && state !== 'signed')) sent.abort()
+        return outcome
+      },
+    }
+    const limits = { stepMs, endMs: stepMs, lostMs: stepMs }
+    await runWorkers([worker], { log: pino({ level: 'silent' }), signal: sent.signal, limits })
+    return longestMs
+  }
+
+  it('ends with its work done, where each transaction waits for a slow node', async () => {
+    const relayer = await world.restart({ hub: { rpcUrls: [bridge.url] } })
+    const guids: `0x${string}`[] = []
+    for (const name of ['slow-a', 'slow-b', 'slow-c', 'slow-d'])
+      guids.push(await world.send(0, [name]))
+    bridge.onCall = async (method) => {
+      if (method === 'eth_sendRawTransaction') await sleep(600)
+      return undefined
+    }
+    const stepMs = 3_000
+    expect(await runUntilSent(relayer, stepMs)).toBeGreaterThan(stepMs)
+    bridge.onCall = async () => undefined
+    for (const guid of guids) await expectOnce(guid, relayer)
   })
 })

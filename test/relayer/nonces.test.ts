@@ -166,6 +166,13 @@ describe('nonces', () => {
     expect(alarmsOf(relayer)).toEqual(['ClusterdNonceGap'])
     expect(await world.executions(guid)).toBe(0)
     world.aheadMs = 3_000
+    const signs: string[] = []
+    bridge.onCall = async (method) => {
+      if (method === 'eth_estimateGas') signs.push('prepared')
+      return undefined
+    }
+    await relayer.step(() => signs.push('alive'))
+    expect(signs.slice(0, 4)).toEqual(['prepared', 'alive', 'prepared', 'alive'])
     await expectOnce(guid, relayer)
     expect(await noops()).toMatchObject([{ state: 'confirmed' }, { state: 'confirmed' }])
   })

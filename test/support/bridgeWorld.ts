@@ -188,9 +188,9 @@ export async function startBridgeWorld({ payments = false } = {}) {
       return {
         state: relayer.state,
         outcomes,
-        async step() {
+        async step(alive) {
           await Promise.all([allMined(hub), allMined(spoke)])
-          return relayer.step()
+          return relayer.step(alive)
         },
       }
     },

@@ -99,6 +99,12 @@ describe('one of three nodes', () => {
       })
   })
 
+  it.each([1_000, 1])('that reports %d as its head decides no wait and no replacement', (head) => {
+    const lie = jobStateWith({ head })
+    expect(combineEvmJobStates([lie, ...others], THREE)).toMatchObject({ head: 10 })
+    expect(combineEvmJobStates([...others, lie], THREE)).toMatchObject({ head: 10 })
+  })
+
   it.each([
     ['the job as done', jobStateWith()],
     ['a failed transaction', jobStateWith({ mined: failed })],

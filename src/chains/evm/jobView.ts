@@ -70,10 +70,10 @@ const DONE_STATES = ['no', 'unconfirmed', 'confirmed'] as const
 type HeadNumbers = Awaited<ReturnType<EvmChain['head']>>
 
 /**
- * Combines several nodes' states of a job: the most advanced state that two nodes have reached, and a receipt that two
- * nodes confirm, or else one node's receipt as unconfirmed. Ignores nodes that have not reached the confirmed block of
- * most nodes. Where two nodes are configured and only one remains, nothing counts as confirmed, so that one node can't
- * end a job.
+ * Combines several nodes' states of a job: the head and the most advanced state that two nodes have reached, and a
+ * receipt that two nodes confirm, or else one node's receipt as unconfirmed. Ignores nodes that have not reached the
+ * confirmed block of most nodes. Where two nodes are configured and only one remains, nothing counts as confirmed, so
+ * that one node can't end a job.
  * @param configured number of configured nodes
  */
 export function combineEvmJobStates(
@@ -90,8 +90,10 @@ export function combineEvmJobStates(
   const agreed = receipts.find((one) => confirmingNodesOf(one, receipts) >= needed)
   const reported = isCompared ? known : [...known, STATE_OF_MISSING_NODE]
   const mined = agreed ?? receipts[0]
+  // a head that one node invents would replace sent transactions at ever higher prices
+  const heads = known.map(({ head }) => head).sort((a, b) => b - a)
   return {
-    head: views[0]!.head,
+    head: heads.slice(0, needed).at(-1)!,
     done: stateReached(
       DONE_STATES,
       reported.map(({ done }) => done),

@@ -444,8 +444,7 @@ export class RpcPool<Hash extends string> {
     const cause =
       last ?? (muted ? new RpcError('rate_limited', `${muted.host} asked to wait`) : null)
     const why = cause?.message ?? 'none is configured'
-    return new ChainUnavailableError(`chain "${this.label}": no RPC URL answers (${why})`, {
-      cause,
-    })
+    const message = `chain "${this.label}": no RPC URL answers (${why})`
+    return new ChainUnavailableError(message, { cause })
   }
 }

@@ -56,6 +56,12 @@ export async function readNewBlocks(
   })
 }
 
+/**
+ * Time limit of walking back to a known block, ms: a slow node that invents a fork must not take the time limit of a
+ * worker's step.
+ */
+const WALK_BACK_LIMIT_MS = 30_000
+
 async function readNewHeaders(
   call: RpcCall,
   known: KnownChainBlocks,
@@ -71,6 +77,7 @@ async function readNewHeaders(
   )
   const headers = [...(await Promise.all(between)), latest]
   assertHeadersLinked(headers)
+  const endMs = performance.now() + WALK_BACK_LIMIT_MS
   // walks back until a header's parent is a known block
   for (;;) {
     const lowest = headers[0]!
@@ -80,6 +87,8 @@ async function readNewHeaders(
       if (row.parentHash !== null) await throwForkBelowCursor(known.chain, row)
       return headers
     }
+    if (performance.now() > endMs)
+      throw transientError(`eth_getBlockByHash: no known block down to block ${below} of a fork`)
     const parent = await getBlockHeader(call, lowest.parentHash)
     if (!parent || parent.number !== below)
       throw transientError(`eth_getBlockByHash: block ${below} (${lowest.parentHash}) is missing`)

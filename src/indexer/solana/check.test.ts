@@ -4,7 +4,11 @@ import { NodeError, RpcError } from '../../chains/rpc/errors.js'
 import { type RpcCall, RpcPool } from '../../chains/rpc/nodes.js'
 import type { ListedDecodedTransaction } from '../../chains/solana/reads.js'
 import { createRegistrarClient, registrarIdl } from '../../chains/solana/registrar.js'
-import { readAgreedTransactions, type TransactionReadOptions } from './check.js'
+import {
+  readAgreedTransactions,
+  readUnconfirmedTransactions,
+  type TransactionReadOptions,
+} from './check.js'
 
 const PROGRAM = '11111111111111111111111111111111'
 const SLOT = 7
@@ -207,3 +211,26 @@ it.concurrent.each<[string, (NodeAnswers | RpcCall)[]]>([
   },
   20_000,
 )
+
+it('of unconfirmed transactions, which a stranger may make many of, a bounded number is read', async () => {
+  const most = 200
+  const listed = Array.from({ length: 10 * most }, (_, i) => ({
+    signature: `${i}`,
+    slot: SLOT,
+    err: null,
+  }))
+  const has = Object.fromEntries(listed.map(({ signature }) => [signature, TX_WITHOUT_EVENTS]))
+  const node = nodeOf({ has })
+  let reads = 0
+  const call: RpcCall = async <T>(method: string, params: readonly unknown[]): Promise<T> => {
+    if (method === 'getTransaction') reads += 1
+    if (method !== 'getSignaturesForAddress') return node(method, params)
+    const { before } = params[1] as { before?: string }
+    const from = before === undefined ? 0 : Number(before) + 1
+    return listed.slice(from, from + 1_000) as T
+  }
+  const read = await readUnconfirmedTransactions(call, createRegistrarClient(PROGRAM), null, 0)
+  expect([reads, read.length]).toEqual([most, most])
+  // oldest first: the last of the list
+  expect(signaturesOf(read)[0]).toBe(`${listed.length - 1}`)
+})

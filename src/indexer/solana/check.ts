@@ -144,9 +144,14 @@ async function assertNodeHasSlot(
 }
 
 /**
- * Reads the transactions of one node at Solana's commitment `confirmed` that follow the signature `until`, oldest
- * first. For a chain that is read at `finalized` they are unconfirmed.
- * @param until a node that does not know this signature lists everything down to `downToSlot`
+ * Maximum number of unconfirmed transactions that are read, since a stranger or a node may make the list long. A node
+ * that answers each call late keeps within the time limit of a worker's step. No payment depends on the list.
+ */
+const MAX_UNCONFIRMED = 200
+
+/**
+ * Reads the oldest unconfirmed transactions of one node, at most `MAX_UNCONFIRMED`, oldest first.
+ * @param until newest confirmed signature; a node that does not know it lists everything down to `downToSlot`
  */
 export async function readUnconfirmedTransactions(
   call: RpcCall,
@@ -158,6 +163,7 @@ export async function readUnconfirmedTransactions(
   const options = { commitment, until, downToSlot, limitMs: LIST_UNCONFIRMED_TIMEOUT_MS } as const
   const { listed } = await listTransactions(call, registrar, options)
   const read = listed
+    .slice(-MAX_UNCONFIRMED)
     .reverse()
     .map(({ signature }) =>
       fallbackOnExpectedError(
