@@ -103,6 +103,32 @@ it.each<[string, string, (result: unknown, slot: number) => unknown]>([
   },
 )
 
+it('a node that lists thousands of transactions which no node has, and hides a payment, delays the payment little', async () => {
+  const { rpcUrl } = world.solana
+  const watcher = await besideAnother(Date.now, [world.proxy.url, rpcUrl, `${rpcUrl}/?again`])
+  await settle(watcher)
+  const slot = await world.connection.getSlot()
+  const inventedPage = (page: number) =>
+    Array.from({ length: 1_000 }, (_, i) => {
+      const bytes = Buffer.alloc(64, 9)
+      bytes.writeUInt32BE(1_000 * page + i)
+      return { signature: bs58.encode(bytes), slot, err: null }
+    })
+  await world.pay(world.payer(0), 'listed-by-one')
+  let read = 0
+  let pages = 0
+  world.proxy.alter = (method, [, options], result) => {
+    if (method === 'getTransaction') read += 1
+    if (method !== 'getSignaturesForAddress') return result
+    if (!(options as { before?: string }).before) pages = 0
+    return pages < 5 ? inventedPage(pages++) : []
+  }
+  const { payments } = (await watcher.step()) as { payments: number }
+  expect(payments).toBe(1)
+  expect((await names()).at(-1)).toBe('listed-by-one')
+  expect(read).toBeLessThan(2_500)
+})
+
 it('a payment is not dated by the word of one node about the program, where there is another', async () => {
   const watcher = await besideAnother()
   world.proxy.alter = (asked, _, result) =>

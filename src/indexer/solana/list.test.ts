@@ -53,7 +53,22 @@ it.each<[string, NodeProgramAnswers[], string[]]>([
   ['the first says there are none of', [view(9, 0, 0, []), view(9, 0, 0, ['a9'])], ['a9']],
   ['no list was due of', [view(9, 0), view(9, 0)], []],
 ])('transactions that %s are read once, oldest first', (_, views, signatures) => {
-  expect(mergeTransactionLists(views).map(({ signature }) => signature)).toEqual(signatures)
+  const { transactions, isWhole } = mergeTransactionLists(views)
+  expect(transactions.map(({ signature }) => signature)).toEqual(signatures)
+  expect(isWhole).toBe(true)
+})
+
+it('of the transactions that one of two nodes lists alone, a bounded number is read in a step', () => {
+  const made = Array.from({ length: 5_000 }, (_, i) => `m${i}`)
+  const views = [view(9, 0, 0, ['b', ...made]), view(9, 0, 0, ['b', 'z'])]
+  const { transactions, isWhole } = mergeTransactionLists(views)
+  const signatures = transactions.map(({ signature }) => signature)
+  expect(signatures).toHaveLength(2_002)
+  expect(signatures).toEqual(expect.arrayContaining(['b', 'z']))
+  expect(isWhole).toBe(false)
+  const rest = mergeTransactionLists(views, (one) => signatures.includes(one))
+  expect(rest.transactions).toHaveLength(2_000)
+  expect(mergeTransactionLists([views[0]!])).toMatchObject({ isWhole: true })
 })
 
 describe('a list of transactions', () => {

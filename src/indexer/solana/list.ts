@@ -14,6 +14,8 @@ const MAX_PAGE_SIGNATURES = 1_000
  * later list has the remaining transactions.
  */
 const MAX_LISTED = 1_000_000
+/** Maximum number of transactions that a step reads although one of several nodes lists them alone. */
+const MAX_LISTED_ALONE = 2_000
 /**
  * Time limit of listing, ms, since a hostile node may never end its list. Shorter than the time limit of a worker's
  * step, to leave time for another node.
@@ -157,9 +159,28 @@ export async function readProgramAnswers(
   return { ...answers, list: { ...list, downToSlot } }
 }
 
-/** All transactions that any node lists, oldest first. So no node can hide a transaction that another node lists. */
-export function mergeTransactionLists(nodes: readonly NodeProgramAnswers[]): ListedTransaction[] {
-  const listed = nodes.flatMap(({ list }) => list?.listed.toReversed() ?? [])
-  const bySignature = new Map(listed.map((one) => [one.signature, one]))
-  return [...bySignature.values()].sort((a, b) => a.slot - b.slot)
+/**
+ * Transactions that any node lists and that were not read before, oldest first. So no node can hide one that another
+ * node lists. Of those that one of several nodes lists alone, each node's oldest `MAX_LISTED_ALONE` are returned, since
+ * a node may invent signatures without end.
+ * @returns `isWhole`: false where transactions were left out for a later step
+ */
+export function mergeTransactionLists(
+  nodes: readonly NodeProgramAnswers[],
+  hasRead: (signature: string) => boolean = () => false,
+): { transactions: ListedTransaction[]; isWhole: boolean } {
+  const lists = nodes.map(
+    ({ list }) => new Map(list?.listed.toReversed().map((one) => [one.signature, one])),
+  )
+  const merged = new Map(lists.flatMap((list) => [...list]))
+  const unread = [...merged.values()].filter(({ signature }) => !hasRead(signature))
+  const aloneCounts = lists.map(() => 0)
+  const transactions = unread
+    .sort((a, b) => a.slot - b.slot)
+    .filter(({ signature }) => {
+      const listing = lists.flatMap((list, i) => (list.has(signature) ? [i] : []))
+      const isAlone = listing.length === 1 && lists.length > 1
+      return !isAlone || ++aloneCounts[listing[0]!]! <= MAX_LISTED_ALONE
+    })
+  return { transactions, isWhole: transactions.length === unread.length }
 }

@@ -166,18 +166,18 @@ export class PaymentWatcher {
       { isSame: arePaymentCountsConsistent },
     )
     const agreed = answered.filter((answers) => arePaymentCountsConsistent(answers, answer))
-    const fresh = mergeTransactionLists(agreed).filter(
-      ({ signature }) => !tracker.hasRead(signature),
+    const { transactions, isWhole } = mergeTransactionLists(agreed, (signature) =>
+      tracker.hasRead(signature),
     )
-    const took = await this.#storeTransactions(memory, fresh, alive)
+    const took = await this.#storeTransactions(memory, transactions, alive)
     if (isSearch) {
       this.#search.isDone = true
       this.#refuteIncompleteLists(memory, agreed)
     }
     const list = agreed.find((answers) => answers.list)?.list
     // transactions that were not written because of the abort signal are listed again
-    if (signal.aborted && took.transactions < fresh.length) this.#memory = null
-    else if (list) memory.listedTo = list.newest
+    if (signal.aborted && took.transactions < transactions.length) this.#memory = null
+    else if (list && isWhole) memory.listedTo = list.newest
     // slot that all agreeing nodes have reached
     const confirmed = Math.min(...agreed.map(({ slot }) => slot))
     const latest = Math.max(confirmed, Math.min(...agreed.map(({ headSlot }) => headSlot)))
