@@ -9,7 +9,7 @@ import { isTrpcUrl, trpcErrorAnswer, withCredentialHeaders } from './http/trpc.j
 import type { OpenApiDocuments } from './routes.js'
 import type { HttpExchange } from './serving/exchange.js'
 import { decodePathPart } from './serving/router.js'
-import type { RouteServerOptions } from './serving/serve.js'
+import type { RouteHandlerOptions } from './serving/serve.js'
 import { fallbackLookupAnswer } from './v0.1/fallbacks.js'
 import {
   assetAnswer,
@@ -44,7 +44,7 @@ const MALFORMED_PATH_ERROR = new ApiError('invalid_request', 'The path is not we
  * @param methodsOf HTTP methods of the API's routes that match a URL
  */
 export function createExpressApp(
-  { finish, gate }: RouteServerOptions,
+  { finish, gate }: RouteHandlerOptions,
   serveRoute: (route: typeof profileRoute, exchange: HttpExchange) => void,
   documents: OpenApiDocuments,
   trustProxy: number | readonly string[],

@@ -16,7 +16,7 @@ import { createRateLimitGate } from './limits/gate.js'
 import { createRoutes, type RouteServices } from './routes.js'
 import { createResponseSender, type ResponseSenderDeps } from './serving/answerer.js'
 import { createRouter, normalizeUrl } from './serving/router.js'
-import { createRouteServer, type RouteServerOptions } from './serving/serve.js'
+import { createRouteHandler, type RouteHandlerOptions } from './serving/serve.js'
 import { profileRoute } from './webPage.js'
 
 /** Time after which a request is answered with 503. Its handler continues until its own timeouts. */
@@ -78,7 +78,7 @@ export function createApi(deps: ApiDeps) {
   })
   let isClosing = false
   const answer = createResponseSender(deps)
-  const serving: RouteServerOptions = {
+  const serving: RouteHandlerOptions = {
     contexts,
     gate: createRateLimitGate(limits, deps.pool),
     finish(exchange, message, ...more) {
@@ -87,7 +87,7 @@ export function createApi(deps: ApiDeps) {
     },
     deadlineMs: deps.requestDeadlineMs ?? REQUEST_DEADLINE_MS,
   }
-  const serveRoute = createRouteServer(serving)
+  const serveRoute = createRouteHandler(serving)
   const expressApp = createExpressApp(serving, serveRoute, documents, deps.trustProxy ?? 0, (url) =>
     ROUTE_METHODS.filter((method) => match({ method, url })),
   )

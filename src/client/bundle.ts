@@ -17,8 +17,8 @@ export interface BundleOptions
   extends CallOptions,
     Pick<LogOptions, 'key' | 'sha256' | 'domain' | 'witnesses'> {
   /**
-   * Other domains that the service has had, if its domain has changed: texts that wallets signed may name one of them.
-   * The domain in the log's name always counts.
+   * Earlier domains of the service. A text that a wallet signed is accepted if it names one of them, or the domain of
+   * the log that is read.
    */
   domains?: readonly string[] | undefined
   /** Checkpoints that an earlier result returned as `heads`. The logs have to continue them. */

@@ -224,7 +224,7 @@ function unindexedNetworkProblems(
     .map((network) => ({ alarm: 'ClusterdNotLed', text: `nobody indexes ${network}`, network }))
 }
 
-/** Networks for which no process relays. */
+/** A problem for each network in `relayed` for which no process has the lead of the relayer. */
 const unrelayedNetworkWarnings = (
   snapshot: ProcessSnapshot,
   stored: StoredState,

@@ -156,7 +156,7 @@ export class CommunityPaymentJudge {
     this.#forgetGone(resting, open)
     const rules = await readRulesOfCommunities(pool, network, open)
     const queue = new PQueue({ concurrency: READS_AT_ONCE })
-    const ports = this.#options.ports.map(callUntilFailure)
+    const ports = this.#options.ports.map(stopAfterFailure)
     const all = await queue.addAll(
       open.map((payment) => () => this.#read(payment, rules, ports).finally(alive)),
     )
@@ -233,7 +233,7 @@ export class CommunityPaymentJudge {
  * same error: otherwise a step lasts as long as the sum of all timeouts. A contradiction between nodes does not count
  * as a failure of the chain, because a token may return another balance in each block.
  */
-function callUntilFailure({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
+function stopAfterFailure({ label, tokenBalance }: TokenBalancePort): TokenBalancePort {
   let away: Error | null = null
   return {
     label,

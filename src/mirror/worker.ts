@@ -88,8 +88,8 @@ export function createMirrorWorker(options: MirrorWorkerOptions): Worker {
 }
 
 /**
- * True if a stored log's note has the same text and the same signature of the pinned key as a checkpoint. Signatures of
- * other keys are ignored, since anybody can add them.
+ * True if the stored note begins with the checkpoint's text and first signature line, which is of the pinned key. Later
+ * lines are ignored, since anybody can add signatures.
  */
 export function isCheckpointStored(log: StoredTransparencyLog, { note }: SignedHead): boolean {
   const endOfSigned = note.indexOf('\n', note.indexOf('\n\n') + 2)

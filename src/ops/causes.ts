@@ -27,7 +27,8 @@ export function errorCause(error: unknown, depth = 0): ErrorCause {
     return 'other'
   if (error.name === 'ClockError') return 'clock'
   if (DATABASE_ERROR_NAMES.has(error.name) || isDriverError(error)) return 'database'
-  // an error of the database driver's socket: errors of other sockets are wrapped by the code that uses them
+  // An unwrapped system error is of the database driver's socket: other code wraps errors of its sockets. An unwrapped
+  // error of a file counts as the database's too.
   if (depth === 0 && 'syscall' in error) return 'database'
   return errorCause(error.cause, depth + 1)
 }

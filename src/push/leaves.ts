@@ -29,7 +29,10 @@ import { readEventRange, readFeedItems } from './feedReader.js'
 const LEAVES_PER_PART = 64
 const NO_WAIT: WaitForEventLoopTurn = async () => {}
 
-/** Name, generation and place of a signed transparency log. */
+/**
+ * Which log: its name (`origin`), generation, and `network` (`mainnet` for the log of the feed, `mainnet/evidence` for
+ * the log of evidence).
+ */
 export type NetworkTransparencyLog = Pick<StoredTransparencyLog, 'generation' | 'origin'> & {
   network: LogPlace
 }

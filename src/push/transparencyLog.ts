@@ -42,7 +42,7 @@ const READ_DELAY_MS = 25
  * Interval at which new evidence is searched, ms. It may be long, because evidence is published minutes after it was
  * taken.
  */
-const EVIDENCE_IDLE_MS = 5_000
+const EVIDENCE_POLL_MS = 5_000
 
 /**
  * The newest signed log that this process wrote, or took over from an earlier leader. It is kept in memory while
@@ -114,7 +114,7 @@ export function createTransparencyLogWorker(
     name: isEvidence ? 'the log of evidence' : 'the log of the feed',
     fields: { network },
     pollMs: PAUSE_MS,
-    idleMs: isEvidence ? EVIDENCE_IDLE_MS : IDLE_POLL_MS,
+    idleMs: isEvidence ? EVIDENCE_POLL_MS : IDLE_POLL_MS,
     notify,
     maxBusySteps: 1,
     check() {
@@ -239,8 +239,8 @@ async function growLog(
 }
 
 /**
- * Adds the signatures of witnesses to a log's new checkpoint. Null for a checkpoint without a signature.
- * @param of.log the stored log, whose witness signatures are kept if its size is equal
+ * Returns a log's new checkpoint with the signatures of witnesses appended. Null if the service did not sign it.
+ * @param of.log the stored log. If it has the same size as the new log, its witness signatures are reused
  */
 async function addWitnessSignatures(
   pool: LeaderContext['pool'],

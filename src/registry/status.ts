@@ -27,7 +27,7 @@ export interface JournalledBid {
   /** Canonical name; the raw bytes32 in hex where it is not a valid name. */
   name: string
   outcome: BidOutcome
-  /** Set for a refused bid. */
+  /** Why the bid is invalid. Set only with outcome `refused`; a lost bid has `winner`. */
   reason?: InvalidReason
   /** The bid that won the name, where this bid lost. */
   winner?: WinningBid

@@ -235,8 +235,8 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Smallest payment that is refunded at our cost, wei: `worth` times the gas cost of the refusal. Null while too few
-   * nodes return a gas price.
+   * Smallest payment whose `refuse` job we pay for, wei: `worth` times its gas cost. Jobs of smaller payments are
+   * parked. Null while too few nodes return a gas price.
    */
   async #leastRefundedWei(worth: number): Promise<bigint | null> {
     const priceWei = await fallbackOnExpectedError(

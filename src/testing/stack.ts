@@ -84,7 +84,9 @@ export interface Stack<N extends Network = Network> extends World<N> {
   readonly world: World<N>
   readonly home: string
   readonly daemon: DaemonProcess
-  /** Chains by network label: to mine, reorg, drop transactions and advance clocks; to stop, kill and restart. */
+  /**
+   * Chains by their labels (`"8453"`): to mine, reorg, drop transactions and advance clocks; to stop, kill and restart.
+   */
   readonly anvils: Readonly<Record<HubLabel<N>, LocalChain> & Record<string, LocalChain>>
   /** Holds, delays and releases bridge messages from spokes to hubs. */
   readonly bridge: Bridge

@@ -27,7 +27,7 @@ import {
 import type { Address, Wallet } from '../../registry/primitives/address.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
-import { requireAddress, requireWallet } from '../http/address.js'
+import { requireAddressOfPayerType, requireWallet } from '../http/address.js'
 import { type Context, evmChainsOfNetwork } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
 import { isoTimestamp } from '../http/timestamps.js'
@@ -68,7 +68,9 @@ export async function signingMessage(context: Context, signer?: MessageSigner, c
   if (!signer) return { message: plainMessage(context, signingDate, membership), signingDate }
   const wallet = requireWalletOfType(signer)
   const recovered =
-    signer.recovered === undefined ? undefined : requireAddress(signer.recovered, 'recover')
+    signer.recovered === undefined
+      ? undefined
+      : requireAddressOfPayerType(signer.recovered, 'recover')
   if (recovered && membership)
     throw new ApiError('invalid_request', 'The parameters recover and cluster exclude each other.')
   const { named } = findMainnetChains(context, signer)

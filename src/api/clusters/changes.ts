@@ -63,7 +63,7 @@ export function updateWallets(
   // the renaming is included even if empty: a caller who has just removed itself is refused there. Otherwise `add`
   // would create a new cluster for this caller
   const changes = update.length + add.length > 0 ? [removing, ...rest] : [removing]
-  return appendChange(context, author, { changes, within })
+  return appendChangesOrThrow(context, author, { changes, within })
 }
 
 /** Path of the i-th element in the request body, for error details. */
@@ -85,7 +85,7 @@ export function addWalletsChange(
   input: readonly AddWalletInput[],
   pathOf = pathInList,
 ): ClusterChange {
-  const wallets = requireNamedWallets(input, pathOf)
+  const wallets = parseWalletsWithNames(input, pathOf)
   return {
     kind: 'add_wallets',
     actor,
@@ -103,7 +103,7 @@ export function renameWalletsChange(
   input: readonly RenameWalletInput[],
   pathOf = pathInList,
 ): ClusterChange {
-  return { kind: 'rename_wallets', actor, wallets: requireNamedWallets(input, pathOf) }
+  return { kind: 'rename_wallets', actor, wallets: parseWalletsWithNames(input, pathOf) }
 }
 
 /**
@@ -123,8 +123,11 @@ export function removeWalletsChange(
   }
 }
 
-/** Parses the addresses and names of wallets in a request, and checks the types that are given with the addresses. */
-function requireNamedWallets(
+/**
+ * Parses the addresses and names of wallets in a request, and checks the types that are given with the addresses.
+ * @throws ApiError unsupported_address, invalid_name, invalid_request
+ */
+function parseWalletsWithNames(
   input: readonly (RenameWalletInput & { type?: string | undefined })[],
   pathOf: PathOf,
 ) {
@@ -189,13 +192,15 @@ type ChangeRequest = Pick<SignedChanges, 'changes' | 'within' | 'alongside'>
  * @returns the cluster's id
  * @throws ApiError of the refusal (`refusalError`); also as `appendChangesThroughQueue`
  */
-export async function appendChange(
+export async function appendChangesOrThrow(
   context: Context,
   author: ChangeAuthor,
   request: ChangeRequest,
 ): Promise<Buffer> {
   const made = await appendChangesThroughQueue(context, author, request)
   if (made.kind === 'refused') throw refusalError(made.refusal)
+  // Only a wallet that registers a community name may have no cluster, unless the name is assigned. That route calls
+  // `appendChangesThroughQueue`.
   return made.clusterId!
 }
 

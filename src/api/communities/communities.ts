@@ -6,7 +6,11 @@ import {
   findChainProblemsOfRules,
   NATIVE_COIN,
 } from '../../registry/community/rules.js'
-import { appendChange, type ChangeAuthor, communityRegistrationError } from '../clusters/changes.js'
+import {
+  appendChangesOrThrow,
+  type ChangeAuthor,
+  communityRegistrationError,
+} from '../clusters/changes.js'
 import { type Context, chainsOfNetwork } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { requireName, requireNewNames } from '../names/names.js'
@@ -19,7 +23,7 @@ export async function communityByName(context: Context, input: string) {
 
 /**
  * Makes a name of the caller's cluster a community, or replaces the rules of one.
- * @throws ApiError invalid_name, invalid_request with details, not_found, forbidden; also as `appendChange`
+ * @throws ApiError invalid_name, invalid_request with details, not_found, forbidden; also as `appendChangesOrThrow`
  * @throws ChainUnavailableError where a token's chain does not answer
  */
 export async function configureCommunity(
@@ -32,7 +36,7 @@ export async function configureCommunity(
   const details = findChainProblemsOfRules(rules, ports)
   if (details.length > 0) throw refusedRulesError(details)
   await requireTokens(ports, rules)
-  await appendChange(context, author, {
+  await appendChangesOrThrow(context, author, {
     changes: [{ kind: 'configure_community', actor: author.wallet, community, rules }],
   })
   return { name: community, ...communityRulesJson(rules) }

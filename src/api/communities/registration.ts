@@ -14,7 +14,7 @@ import { isChainLabelOfNetwork } from '../../registry/families.js'
 import type { ChangeRefusal } from '../../registry/fold/refusal.js'
 import { addressToWord, decodeWallet, type Wallet } from '../../registry/primitives/address.js'
 import {
-  appendChange,
+  appendChangesOrThrow,
   appendChangesThroughQueue,
   type ChangeAuthor,
   communityRegistrationError,
@@ -231,7 +231,7 @@ export async function assignCommunityName(
   const kind = 'register_community_name'
   const actor = author.wallet
   const met = addressToWord(claim)
-  await appendChange(context, author, {
+  await appendChangesOrThrow(context, author, {
     changes: [{ kind, actor, community, name, wallet: actor, met, isAssigned: true }],
   })
 }

@@ -16,13 +16,13 @@ export const ADDRESS_PROBLEM_TEXT = {
 }
 
 /**
- * The address of a wallet that can pay on a supported chain. @param path of the field @throws ApiError
- * unsupported_address
+ * The address of a type that can pay (`PayerAddressType`): of a wallet, or of a token. @param path of the field
+ * @throws ApiError unsupported_address
  */
-export const requireAddress = (input: string, path: string): Address =>
+export const requireAddressOfPayerType = (input: string, path: string): Address =>
   requireParsed(parseAddress(input), path)
 
-/** A wallet of any chain. @throws as `requireAddress` */
+/** A wallet of any chain. @throws as `requireAddressOfPayerType` */
 export const requireWallet = (input: string, path: string): Wallet =>
   requireParsed(parseWallet(input), path)
 

@@ -37,8 +37,8 @@ export const SIGN_IN_PRICE: RoutePrice = {
 export const CHAIN_CALL_PRICE = fixedPrice(CHAIN_CALL_COST)
 /** Price of look-ups with several statements. */
 export const SEVERAL_STATEMENTS_PRICE = fixedPrice(2)
-/** Price of a page of a directory. The matches of the whole directory are counted for each page. */
-export const DIRECTORY_PRICE = fixedPrice(5)
+/** Price of a page of `names.search`. All matches are counted for each page. */
+export const NAME_SEARCH_PRICE = fixedPrice(5)
 /** Price of opening a stream, which begins with a page of events. */
 export const STREAM_PRICE = fixedPrice(4)
 /** Price of an ENS look-up, whose response is signed. */

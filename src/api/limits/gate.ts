@@ -11,7 +11,7 @@ import { createLocalBuckets, RequestMeter, UNLIMITED_METER } from './meter.js'
 export interface LimitSettings extends ChangeLimits {
   /** Rate of an address without an API key. */
   address: BucketRate
-  /** Rate of an API key to which the operator gave no rate, and of all such keys together at one address. */
+  /** Rate of an API key to which the operator gave none. All such keys used from one address also share this rate. */
   key: BucketRate
   /** Maximum number of API keys that an address may create in a day. */
   keysPerDay: number

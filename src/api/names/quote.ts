@@ -7,7 +7,7 @@ import { defaultAmountWei, parseAmountWei } from '../../registry/primitives/amou
 import { parseClusterId } from '../../registry/primitives/clusterId.js'
 import { withoutTrailingSlash } from '../../registry/primitives/name.js'
 import { NETWORKS } from '../../registry/primitives/network.js'
-import { requireAddress, requireSigner } from '../http/address.js'
+import { requireAddressOfPayerType, requireSigner } from '../http/address.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorDetail } from '../http/errors.js'
 import { availabilityOfNames, requireNewNames } from './names.js'
@@ -189,7 +189,7 @@ async function referralOf(
   }: Pick<QuoteRequest, 'referralClusterId' | 'referralAddress'>,
 ): Promise<Buffer | null> {
   if (referralAddress !== undefined)
-    return addressToWord(requireAddress(referralAddress, 'referralAddress').bytes)
+    return addressToWord(requireAddressOfPayerType(referralAddress, 'referralAddress').bytes)
   if (input === undefined) return null
   const id = parseClusterId(input)
   const details = [

@@ -51,13 +51,13 @@ const MAX_JOIN_BYTES = { perClient: 16 * 1024 * 1024, total: 64 * 1024 * 1024 }
 const JOIN_RETRY_MS = 5_000
 /** Maximum number of bytes of memory for each byte of a join's body: a line of two characters becomes a string. */
 const JOIN_GROWTH = 8
-/** Time from the end of a change's deadline to the deadline of its request, so that no change is made after the 503. */
+/** A change's deadline is this much earlier than its request's, ms, so that no change is made after the 503. */
 const CHANGE_MARGIN_MS = 1_000
 const URL_LIMIT_CHARS = 4_096
 /** Price of a look-up, units. Work of a more expensive request waits in the queue of expensive work. */
 const CHEAP_UNITS = 1
 
-export interface RouteServerOptions {
+export interface RouteHandlerOptions {
   contexts: ReturnType<typeof createRequestContexts>
   gate: RateLimitGate
   finish: ResponseSender
@@ -66,13 +66,13 @@ export interface RouteServerOptions {
 }
 
 /** Dependencies and state that all requests of the server share. */
-interface SharedState extends RouteServerOptions {
+interface SharedState extends RouteHandlerOptions {
   responseCache: ReturnType<typeof createResponseCache>
   joinMemory: CapacityLimiter
 }
 
 /** Creates the request handler of declared routes. Each request is answered once, at the latest at its deadline. */
-export function createRouteServer(options: RouteServerOptions) {
+export function createRouteHandler(options: RouteHandlerOptions) {
   const shared: SharedState = {
     ...options,
     responseCache: createResponseCache(options.contexts.mainnet.lookups),

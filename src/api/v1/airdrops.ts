@@ -162,7 +162,7 @@ async function airdropClaims(context: Context, request: ClaimsRequest, input: st
     const airdrop = await findAirdropWithoutClaimCounts(context.pool, context.network, community)
     if (!airdrop) throw new ApiError('not_found', 'This community has no airdrop.')
     try {
-      return await claimsJson(context, request, airdrop)
+      return await readClaims(context, request, airdrop)
     } catch (error) {
       // the stored pages of an airdrop's Merkle tree disappear when the operator replaces or removes the airdrop
       // between two reads
@@ -171,7 +171,7 @@ async function airdropClaims(context: Context, request: ClaimsRequest, input: st
   }
 }
 
-async function claimsJson(
+async function readClaims(
   context: Context,
   request: ClaimsRequest,
   airdrop: AirdropWithoutClaimCounts,
@@ -328,7 +328,6 @@ const createClaimRoute = (signer: ClaimPermissionSigner | null) =>
     },
   })
 
-/** Maximum number of listed airdrops. */
 const MAX_LISTED_AIRDROPS = 100
 
 const airdropsRoute = declareRoute.get('/v1/airdrops', {

@@ -1,5 +1,5 @@
 import { toHex } from '../../registry/primitives/bytes.js'
-import { addWalletsChange, appendChange } from '../clusters/changes.js'
+import { addWalletsChange, appendChangesOrThrow } from '../clusters/changes.js'
 import { requireNameBelowCommunity } from '../communities/communities.js'
 import { assignCommunityName } from '../communities/registration.js'
 import { COMMUNITY_WITHOUT_PRICE, EXAMPLE_SOLANA_WALLET } from '../examples.js'
@@ -39,7 +39,7 @@ const addWalletsRoute = declareRoute.post('/v1/bundle/wallets', {
   responses: okResponses('They are added', { success: z.literal(true), id: clusterIdSchema }),
   errors: ADD_WALLET_ERRORS,
   async handle({ body, session }, context) {
-    const id = await appendChange(context, session, {
+    const id = await appendChangesOrThrow(context, session, {
       changes: [addWalletsChange(session.wallet, body)],
     })
     return okAnswer({ success: true, id: toHex(id) })

@@ -25,7 +25,7 @@ import { type PaymentToMake, registerCommunityName } from '../communities/regist
 import { COMMUNITY_WITH_PRICE, COMMUNITY_WITHOUT_PRICE, EXAMPLE_OWNER } from '../examples.js'
 import { EvmTransactionSchema } from '../families/evm.js'
 import { FAMILY_INTERFACES, transactionJson } from '../families/index.js'
-import { requireAddress, requireSigner } from '../http/address.js'
+import { requireAddressOfPayerType, requireSigner } from '../http/address.js'
 import { okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError, type ErrorCode } from '../http/errors.js'
@@ -267,7 +267,7 @@ const isOnTestnet = (isTestnet: boolean, label: string | null): boolean =>
  */
 function requestedToken(input: string | undefined): string | null {
   if (input === undefined || input === NATIVE_COIN) return input ?? null
-  return requireAddress(input, 'token').text
+  return requireAddressOfPayerType(input, 'token').text
 }
 
 const registerRoute = declareRoute.post('/v1/names/community/:communityName/register', {

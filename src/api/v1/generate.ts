@@ -8,7 +8,7 @@ import { toHex } from '../../registry/primitives/bytes.js'
 import { requireProof } from '../auth/proof.js'
 import {
   addWalletsChange,
-  appendChange,
+  appendChangesOrThrow,
   type ChangeAuthor,
   wholeBodyPath,
 } from '../clusters/changes.js'
@@ -22,7 +22,7 @@ import {
   type ShareEncryptionKeys,
 } from '../clusters/keyShares.js'
 import { expiredProofExample, OTHER_EXAMPLE_WALLET } from '../examples.js'
-import { requireAddress, requireWallet } from '../http/address.js'
+import { requireAddressOfPayerType, requireWallet } from '../http/address.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -63,7 +63,7 @@ async function generateWallet(
     wholeBodyPath,
   )
   const sealed = encryptKeyShare(keys, network, address.bytes, shares.server)
-  await appendChange(context, author, {
+  await appendChangesOrThrow(context, author, {
     changes: [added],
     alongside: (db, clusterId) =>
       storeEncryptedKeyShare(db, network, {
@@ -109,7 +109,7 @@ async function recoverWallet(
   input: RecoverWalletInput,
 ): Promise<{ type: PayerAddressType; address: string; privateKey: string }> {
   const keys = requireShareKeys(shareKeys)
-  const address = requireAddress(input.address, 'address')
+  const address = requireAddressOfPayerType(input.address, 'address')
   if (!KEY_SHARE_PATTERN.test(input.share))
     throw new ApiError('invalid_request', `The share is not ${KEY_SHARE_BYTES} bytes in 0x hex.`)
   const { signature, signingDate, chainId, nonce } = input
@@ -205,7 +205,7 @@ const confirmRoute = declareRoute.post('/v1/clusters/generate/wallet/confirm', {
   errors: ['catching_up', 'unsupported_address', 'not_in_cluster'],
   async handle({ body, session }, context) {
     const address = requireWallet(body.address, 'address').bytes
-    await appendChange(context, session, {
+    await appendChangesOrThrow(context, session, {
       changes: [{ kind: 'confirm_backup', actor: session.wallet, address }],
     })
     return okAnswer({ success: true })

@@ -91,7 +91,8 @@ function chainProgressJson(
       isHealthy: false,
     }
   const { state, ageMs } = stored
-  // the lag at the time when the state was stored. Below, the age of the state is added to it
+  // The lag when the state was stored. A head from the future, of a chain whose clock is ahead, counts as new at that
+  // time. The time since then is added below.
   const ms = indexingLagMs(state, nowMs - ageMs)
   const confirmMs = usualConfirmationDelayMs(state)
   return {

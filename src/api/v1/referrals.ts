@@ -1,6 +1,6 @@
 import { findReferredBids, type ReferredBids } from '../../db/registry/ranking.js'
 import { addressToWord } from '../../registry/primitives/address.js'
-import { requireAddress, requireClusterId } from '../http/address.js'
+import { requireAddressOfPayerType, requireClusterId } from '../http/address.js'
 import { type Answer, okAnswer } from '../http/answer.js'
 import { declareRoute } from '../http/route.js'
 import { namedObjectSchema, okResponses, z } from '../http/schema.js'
@@ -36,7 +36,7 @@ const referralsOfAddressRoute = declareRoute.get('/v1/names/referrals/address/:a
   params: z.object({ address: addressSchema }),
   errors: ['unsupported_address'],
   async handle({ params }, { pool, network }) {
-    const { bytes } = requireAddress(params.address!, 'address')
+    const { bytes } = requireAddressOfPayerType(params.address!, 'address')
     return referralsAnswer(await findReferredBids(pool, network, addressToWord(bytes)))
   },
 })

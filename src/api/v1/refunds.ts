@@ -49,7 +49,8 @@ export interface RefundContext extends Pick<Context, 'network' | 'pool'> {
   chains: readonly Pick<ChainPort, 'network' | 'chain' | 'label' | 'role' | 'refunds'>[]
 }
 
-export type Refunds = Awaited<ReturnType<typeof refundsOfAddress>>
+/** Result of `refundsOfAddress`: the refunds, and the chains that did not answer. */
+export type RefundsAnswer = Awaited<ReturnType<typeof refundsOfAddress>>
 
 /**
  * Money owed to an address on all chains of a network, each amount with the transaction that collects it. A chain that
@@ -283,7 +284,7 @@ export const refundsJson = ({
   refunds: owed,
   unavailable,
   isTruncated,
-}: Refunds) => ({
+}: RefundsAnswer) => ({
   address,
   type,
   refunds: owed.map(refundJson),

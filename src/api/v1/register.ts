@@ -3,7 +3,7 @@ import { INVALID_REASONS, PAYMENT_REFUSALS } from '../../registry/invalidReasons
 import { parseTxId } from '../../registry/primitives/txId.js'
 import { MAX_STATUS_NAMES, type RegistrationStatus } from '../../registry/status.js'
 import { EXAMPLE_NAME } from '../examples.js'
-import { requireAddress } from '../http/address.js'
+import { requireAddressOfPayerType } from '../http/address.js'
 import { type Answer, NO_STORE, okAnswer } from '../http/answer.js'
 import { ApiError } from '../http/errors.js'
 import { enumParameter, wholeNumberParameter } from '../http/query.js'
@@ -120,7 +120,7 @@ const tokenUnitRoute = declareRoute.get('/v1/tokens/:network/:token', {
   }),
   errors: ['not_found', 'unsupported_address'],
   async handle({ params }, { chains, network }) {
-    const token = requireAddress(params.token!, 'token')
+    const token = requireAddressOfPayerType(params.token!, 'token')
     const chain = chains.find((one) => one.label === params.network && one.network === network)
     if (!chain?.tokenUnit || chain.family.addressType !== token.type)
       throw new ApiError('not_found', 'No chain of this network has such a label and such tokens.')

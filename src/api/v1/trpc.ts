@@ -16,7 +16,7 @@ import type { Route } from '../http/route.js'
 import { z } from '../http/schema.js'
 import { isoTimestamp } from '../http/timestamps.js'
 import { declareProcedure } from '../http/trpc.js'
-import { DIRECTORY_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
+import { NAME_SEARCH_PRICE, SEVERAL_STATEMENTS_PRICE } from '../limits/costs.js'
 import {
   addressText,
   chainIdsOfAddresses,
@@ -70,7 +70,7 @@ const searchProcedure = declareProcedure('names.search', {
   summary: 'Names of clusters, newest first or by their beginning',
   description: `Without a text all names of clusters, newest first. With one those that begin with it, by name; \`community/na\` finds names below that community. \`total\` is at most ${MAX_DIRECTORY_ITEMS} with a text.`,
   cacheSource: 'journal',
-  price: DIRECTORY_PRICE,
+  price: NAME_SEARCH_PRICE,
   costliestSample: { what: '50 names', query: { input: '{"offset":900}' } },
   listBounds: {
     'result.data.items[]': PAGE_BOUND_REASON,

@@ -4,7 +4,7 @@ import type { ClusterChange } from '../../registry/journal/change.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import {
   addWalletsChange,
-  appendChange,
+  appendChangesOrThrow,
   removeWalletsChange,
   renameWalletsChange,
 } from '../clusters/changes.js'
@@ -26,7 +26,7 @@ async function appendAndAnswer(
   author: Session,
   made: ClusterChange,
 ): Promise<Answer> {
-  await appendChange(context, author, { changes: [made] })
+  await appendChangesOrThrow(context, author, { changes: [made] })
   return okAnswer({ success: true })
 }
 
@@ -68,7 +68,9 @@ export const createClusterCreationRoute = (
     errors: CHANGE_ERRORS,
     async handle({ session }, context) {
       const change = { kind: 'create_cluster', actor: session.wallet } as const
-      return okAnswer({ id: toHex(await appendChange(context, session, { changes: [change] })) })
+      return okAnswer({
+        id: toHex(await appendChangesOrThrow(context, session, { changes: [change] })),
+      })
     },
   })
 
@@ -187,13 +189,13 @@ const verifyWalletRoute = declareRoute.post('/v1/clusters/verify/:clusterId', {
       evidence.clusterId === toHex(clusterId) &&
       isEvidenceFresh(signingMs, Date.now() + MAX_QUEUE_WAIT_MS)
     if (!isKept) {
-      await appendChange(context, session, { changes: [verified] })
+      await appendChangesOrThrow(context, session, { changes: [verified] })
       return okAnswer({ success: true, ...(evidence && { signed: false }) })
     }
     const { message, signature, block } = evidence
     const kind = 'sign_membership'
     const signed = { kind, actor, clusterId, message, signature, block } as const
-    await appendChange(context, session, {
+    await appendChangesOrThrow(context, session, {
       changes: [verified, signed],
       alongside: (db) => deleteSessionEvidence(db, keyHash),
     })

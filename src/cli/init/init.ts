@@ -15,7 +15,10 @@ import type { Rehearsal } from '../../testing/rehearsal.js'
 import { CHAIN_FAMILY_COMMANDS } from '../families.js'
 import type { GeneratedRelayerKey } from '../family.js'
 
-/** Options of `clusterd init`. Each family of chains has a flag with its name, such as `solana`. */
+/**
+ * Options of `clusterd init`. Each chain family that has one label for all its chains has a flag with its name, such as
+ * `solana`.
+ */
 export interface InitOptions extends Partial<Record<LabelledFamilyKey, boolean>> {
   hub: string
   spokes?: string

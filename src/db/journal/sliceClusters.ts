@@ -8,7 +8,7 @@ import type {
 import { BID_OUTCOME } from '../../registry/journal/bid.js'
 import { mapKey } from '../../registry/primitives/bytes.js'
 import { prepared, type Queryable, query } from '../pg/rows.js'
-import { heldNamesSql } from '../registry/heldNames.js'
+import { serialsOfHeldNamesSql } from '../registry/heldNames.js'
 import { partitionName, partitionsOf } from './partitions.js'
 
 /**
@@ -101,7 +101,7 @@ async function readNames(
   const left = clustersThatMayLoseNames(slice, keys)
   const serials = [...clusters.keys()]
   const names = `SELECT n.name, n.seq FROM ${partitionName('names', network)} n WHERE n.network = $1 AND n.cluster = p.cluster`
-  const parts = heldNamesSql(partitionsOf(network), 'k.serial')
+  const parts = serialsOfHeldNamesSql(partitionsOf(network), 'k.serial')
   const text = `SELECT k.serial AS cluster, n.name, n.seq FROM unnest($2::int8[], $3::bool[]) AS k(serial, is_left)
      CROSS JOIN LATERAL (${parts}) p
      CROSS JOIN LATERAL (

@@ -127,9 +127,9 @@ async function readAssignedNames(
 }
 
 /**
- * Loads names below communities that may collide with wallet names: with names that the batch requests, and with the
- * numbered names that a private wallet may get when a bid makes it public. Names with a common prefix are read once,
- * since this runs under the head's lock.
+ * Loads the names below the clusters' communities that wallet names could collide with: names that the batch requests,
+ * and those with a number appended (`main-2`) that a private wallet may get when its bid makes it public. Each prefix
+ * is read once, because the journal's head is locked meanwhile.
  */
 async function readCollidingNames(
   db: Queryable,

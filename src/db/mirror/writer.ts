@@ -65,8 +65,8 @@ export async function lockMirrorHead(
 }
 
 /**
- * Writes the log of a network's source into a mirror, in the caller's transaction. Readers see nothing before its
- * commit.
+ * Copies one network's transparency log from the mirrored service into this database, in the caller's transaction.
+ * Readers see nothing before its commit.
  */
 export class MirrorWriter {
   readonly #client: pg.ClientBase

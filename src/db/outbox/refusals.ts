@@ -90,8 +90,8 @@ export const REOPENED_JOB_STATE_SQL = `CASE WHEN j.nonce IS NULL THEN ${JOB_STAT
 const refusalJobOf = ({ chain, id }: PaymentKey): NewJob => ({ kind: 'refuse', chain, subject: id })
 
 /**
- * Journal positions (`chain/block/log index`) of these transactions' payments for community names that are refunded or
- * being refunded.
+ * Positions (`chain/block/sequence`) of those payments for community names in these transactions whose money goes, or
+ * went, back to the payer. Payments that are not in the journal are left out.
  */
 export async function findRefusedPaymentPositions(
   client: pg.ClientBase,
@@ -150,7 +150,10 @@ export async function hasRefundedPurchase(
   return bought.length > 0
 }
 
-/** SQL condition on a payment `p` for a community name that is refunded or being refunded. */
+/**
+ * SQL condition: the payment `p` is for a community name and in the journal, and its money goes, or went, back to the
+ * payer.
+ */
 const IS_REFUNDED_SQL = `p.kind = ${PAYMENT_KIND.communityName} AND p.state = ${PAYMENT_STATE.done} AND ${BELONGS_TO_PAYER_SQL}`
 
 /** SQL: joins the entry `e` of a payment `p` in the generation `$2`. */

@@ -14,11 +14,11 @@ import { BELONGS_TO_PAYER_SQL } from './refused.js'
 import { PAYMENT_COLUMNS, type PaymentRow, paymentFromRow } from './rows.js'
 
 /** Maximum number of deliveries that one statement queues. */
-const MAX_QUEUED_DELIVERIES = 500
+const MAX_DELIVERIES_PER_STATEMENT = 500
 
 /**
- * Queues deliveries of payments to the hub (`chain`), oldest payment first, at most `MAX_QUEUED_DELIVERIES`. A payment
- * is delivered if it is confirmed, matches a quote of ours, and no confirmed block of the hub has received it.
+ * Queues deliveries of payments to the hub (`chain`), oldest payment first, at most `MAX_DELIVERIES_PER_STATEMENT`. A
+ * payment is delivered if it is confirmed, matches a quote of ours, and no confirmed block of the hub has received it.
  * @returns how many deliveries it queued
  */
 export const queuePaymentDeliveries = (
@@ -35,7 +35,7 @@ export const queuePaymentDeliveries = (
        AND p.verdict = ${QUOTE_VERDICT.honoured}
        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.network = p.network AND j.subject = p.id AND j.kind = ${JOB_KIND.deliver})
        AND NOT EXISTS (SELECT 1 FROM received r WHERE r.network = p.network AND r.guid = p.id AND r.confirmed)
-     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${MAX_QUEUED_DELIVERIES}
+     ORDER BY p.paid_ms, p.chain, p.sequence LIMIT ${MAX_DELIVERIES_PER_STATEMENT}
      ON CONFLICT DO NOTHING`,
     [chain, nowMs],
   )

@@ -96,7 +96,8 @@ export async function findFreedNames(db: Queryable, network: Network, ids: reado
   return new Map((await readFreedNames(db, network, ids)).map(({ id, seq }) => [mapKey(id), seq]))
 }
 
-const readAvailability = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }>(
+/** Values: community, name, then the prices as four arrays. */
+const readCommunityNameAvailabilityRow = prepareSingleRow<{ isTaken: boolean; payers: Buffer[] }>(
   (l) => `SELECT
       EXISTS (SELECT FROM ${l.community_names} n WHERE network = ${l.network} AND community = $1 AND name = $2
         AND NOT (cardinality($3::text[]) > 0 AND ${isFreedSql(l)}))
@@ -126,7 +127,7 @@ export async function readCommunityNameAvailability(
   { community, name }: { community: string; name: string },
   prices: readonly CommunityPrice[],
 ): Promise<{ isTaken: boolean; payers: Buffer[] }> {
-  const row = await readAvailability(
+  const row = await readCommunityNameAvailabilityRow(
     db,
     network,
     community,

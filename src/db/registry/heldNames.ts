@@ -32,7 +32,7 @@ export const holderOfNameSql = (
  * SQL: the serials, as `cluster`, under which the names that a cluster holds have their rows: its own serial, unless
  * its names are moving away, and the serials of clusters whose names are moving to it.
  */
-export const heldNamesSql = (l: MovePartition, cluster: string): string => `
+export const serialsOfHeldNamesSql = (l: MovePartition, cluster: string): string => `
   SELECT ${cluster} AS cluster WHERE NOT ${hasMovesSql(l)} OR NOT EXISTS (
     SELECT FROM ${l.moves} m WHERE m.network = ${l.network} AND m.source = ${cluster})
   UNION ALL SELECT m.source FROM ${l.moves} m WHERE ${hasMovesSql(l)} AND m.network = ${l.network} AND m.target = ${cluster}`

@@ -4,7 +4,7 @@ import type { Network } from '../../registry/primitives/network.js'
 import { type PartitionNames, prepareStatement } from '../journal/partitions.js'
 import { propertyArrays } from '../pg/arrays.js'
 import { existsRowSql, type Queryable } from '../pg/rows.js'
-import { heldNamesSql, holderOfNameSql } from './heldNames.js'
+import { holderOfNameSql, serialsOfHeldNamesSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /**
@@ -68,7 +68,7 @@ const publicWalletWithClusterNameSql = (l: PartitionNames, address: string): str
 
 /** SQL: the oldest name that a cluster holds. */
 export const oldestNameSql = (l: PartitionNames, cluster: string): string => `
-  SELECT n.name FROM (${heldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
+  SELECT n.name FROM (${serialsOfHeldNamesSql(l, cluster)}) held CROSS JOIN LATERAL (
     SELECT name, seq FROM ${l.names} WHERE network = ${l.network} AND cluster = held.cluster ORDER BY seq LIMIT 1
   ) n ORDER BY n.seq LIMIT 1`
 

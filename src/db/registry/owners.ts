@@ -3,7 +3,7 @@ import { wordToBigInt } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { journalEntrySql, prepareSingleValue, prepareStatement } from '../journal/partitions.js'
 import type { Queryable } from '../pg/rows.js'
-import { heldNamesSql } from './heldNames.js'
+import { serialsOfHeldNamesSql } from './heldNames.js'
 import { publicWalletSql } from './publicWallets.js'
 
 /** A name of the cluster in which an address is verified. Times are Unix ms. */
@@ -36,7 +36,7 @@ const readOwnedNameRows = prepareStatement<Omit<OwnedName, 'amountWei'> & { amou
     JOIN journal_heads h ON h.network = ${l.network}
     JOIN ${l.clusters} c ON c.network = ${l.network} AND c.serial = w.cluster
     CROSS JOIN LATERAL (
-      SELECT n.* FROM (${heldNamesSql(l, 'w.cluster')}) held CROSS JOIN LATERAL (
+      SELECT n.* FROM (${serialsOfHeldNamesSql(l, 'w.cluster')}) held CROSS JOIN LATERAL (
         SELECT name, seq, updated_seq FROM ${l.names}
         WHERE network = ${l.network} AND cluster = held.cluster AND outcome = ${BID_OUTCOME.won} AND seq > $2 ORDER BY seq LIMIT $3
       ) n ORDER BY n.seq LIMIT $3

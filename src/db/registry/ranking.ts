@@ -97,7 +97,7 @@ export function createRankingWorker({ pool, network }: LeaderContext): Worker {
 export interface RankedCluster {
   /** Place in the ranking, from 1. */
   rank: number
-  /** Serial of the cluster. */
+  /** Number of the cluster in the tables of its network (its serial). `clusterId` is its public id. */
   cluster: number
   clusterId: Buffer
   /** The oldest name that the cluster holds. */

@@ -106,9 +106,9 @@ export class ChainIndexer {
   }
 
   /**
-   * Does the next piece of work towards the chain's head, without timers.
-   * @throws ChainUnavailableError, RpcError, DeepReorgError before the chain halts, LostLeadershipError, or a database
-   * error; the next step continues
+   * Does the next piece of work towards the chain's head. The caller decides when to call again.
+   * @throws ChainUnavailableError, RpcError, LostLeadershipError, or a database error; the next step continues.
+   * DeepReorgError until it has repeated often and long enough: then the step halts the chain
    */
   step(): Promise<IndexerStepOutcome> {
     return this.#options.chain.stages.during('node', () => this.#step())

@@ -278,10 +278,7 @@ export interface PaymentRows {
   outcomes: ConfirmedPaymentOutcome[]
 }
 
-/**
- * Creates the count of read payment numbers of one kind: all numbers up to `known`, and after the first gap the numbers
- * in `beyond`.
- */
+/** The payment numbers of one kind that were read: each up to `known`, and those after the first gap in `beyond`. */
 const createSequenceCount = (known: number) => ({ known, beyond: new Set<number>() })
 
 /**

@@ -103,7 +103,8 @@ export const evmWalletKind: WalletKind = {
   shown: (text) => getAddress(text),
   hasChainId: true,
   proves: (type) => type === 'evm',
-  // the record of coin type 60 (Ethereum) answers for all EVM chains (ENSIP-11)
+  // Look-ups of EVM coin types (ENSIP-11) get the record of coin type 60. `stored` matches the hex of stored EVM
+  // addresses.
   coin: { type: 60n, stored: '^01', bytes: ({ bytes }) => bytes.subarray(1) },
   form: `the 65 bytes of personal_sign, or 1 to ${MAX_CONTRACT_SIGNATURE_BYTES} of a contract in hex`,
   // r ‖ s ‖ v with v 27 or 28

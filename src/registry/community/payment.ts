@@ -17,7 +17,9 @@ export interface CommunityPayment {
   recipient: string
   /** Canonical name of the community. Null where the payment's bytes32 is not a valid name. */
   community: string | null
-  /** Canonical name below the community. Null where the payment's bytes32 is not a valid name. */
+  /**
+   * The part after the slash: `alice` of `club/alice`, canonical. Null where the payment's bytes32 is not a valid name.
+   */
   name: string | null
   /** Time of the block, ms. */
   blockMs: number

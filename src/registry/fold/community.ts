@@ -121,8 +121,8 @@ export const storedAddressOfClaimAccount = (account: Buffer): Buffer =>
   addressOfWord(addressToWord(account))
 
 /**
- * Stored address of the account whose airdrop claim entitles the cluster to an assigned name. Null for a registration
- * without a claim, and for an assignment whose journal entry does not have the account.
+ * Stored address of the account whose airdrop claim gives the cluster its name. For an assignment, `met` is this
+ * account as bytes32, null in older entries. Null for other registrations.
  */
 export const claimAccountOfAssignment = ({
   isAssigned,

@@ -96,7 +96,10 @@ const OTHER_BECH32_PREFIXES = new Set([
   'one',
 ])
 
-/** Type of a Cosmos account, bech32 of 20 or 32 bytes (ADR 028). It ends with the prefix. Null for other text. */
+/**
+ * Address type of a Cosmos account (bech32 of 20 or 32 bytes, ADR 028): `cosmos-<prefix>`, or `cosmos` for the prefix
+ * `cosmos`. Null for other text.
+ */
 function cosmosType({ coder, prefix, words }: DecodedBech32): OtherChainAddressType | null {
   const length = byteLengthOfWords(words)
   if (coder !== bech32 || OTHER_BECH32_PREFIXES.has(prefix) || (length !== 20 && length !== 32))

@@ -68,6 +68,7 @@ function appliesToMethod(kind: FaultKind, method: string): boolean {
   )
 }
 
+/** True for faults that change the answers of certain methods. */
 export const isAnswerFault = (kind: FaultKind): kind is AnswerFaultKind =>
   kind in METHODS_BY_ANSWER_FAULT
 

@@ -14,7 +14,10 @@ const LOCK_POLL_MS = 20
 export const processIdAndStart = (pid: number): string =>
   `${pid} ${identifyProcess(pid)?.startedAt}`
 
-/** A lock of this process on a file. The lock ends when the process ends, even by kill -9. */
+/**
+ * A lock file of this process, removed by `release`. The next process that locks replaces the file of a dead process.
+ * Outside Linux, it does not while another process has the dead process's pid.
+ */
 export interface FileLock {
   release(): void
 }

@@ -27,7 +27,10 @@ export interface RewindReport {
   names: FirstRowsWithCount<{ name: string; from: string | null; to: string | null }>
   /** Signed changes that lost their effect, by seq in the old generation. */
   withoutEffect: FirstRowsWithCount<{ seq: number; kind: EntryKind }>
-  /** Guids of messages in dropped blocks of a spoke that are kept, since the hub has or may have received them. */
+  /**
+   * Messages that the rewind keeps although it drops their block on the spoke, since the hub has or may have received
+   * them. By guid.
+   */
   keptMessages: FirstRowsWithCount<{ guid: string }>
 }
 

@@ -8,14 +8,14 @@ import { Select } from './pieces.js'
 import { type AccountState, useAccount, walletOfSession } from './state.js'
 import { TransactionButton } from './transaction.js'
 
-type ChainPrimaryName = PrimaryNameTransactions['chains'][number]
+type PrimaryNameTransactionOfChain = PrimaryNameTransactions['chains'][number]
 
-const PRIMARY_NAME_REASON_TEXTS: Readonly<Record<NonNullable<ChainPrimaryName['reason']>, string>> =
-  {
-    not_in_ens: 'ENS has no such name: it allows fewer characters.',
-    other_address:
-      'In ENS this name stands for another wallet, or for none that everybody may see.',
-  }
+const PRIMARY_NAME_REASON_TEXTS: Readonly<
+  Record<NonNullable<PrimaryNameTransactionOfChain['reason']>, string>
+> = {
+  not_in_ens: 'ENS has no such name: it allows fewer characters.',
+  other_address: 'In ENS this name stands for another wallet, or for none that everybody may see.',
+}
 
 /**
  * Names that may become the wallet's primary name, as far as they were read: names of its cluster, the wallet's name

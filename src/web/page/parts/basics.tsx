@@ -259,7 +259,8 @@ interface LoadedListProps<T> {
 }
 
 /**
- * Content that is being read: skeleton lines while it loads, and an error message below earlier content if it fails.
+ * Shows loaded content, with an error message below it if a later load failed. Without content: the error message, or
+ * skeleton lines while it loads.
  */
 export function LoadedContent<T>({ state, lines = 3, children }: LoadedContentProps<T>) {
   if (state.data !== undefined)
