@@ -108,8 +108,8 @@ function planSucceededTx(payment: JobPaymentState | null, isLate: boolean): Sola
 }
 
 /**
- * Action for a job without a transaction that a block can still include. By the payment's state, the job is signed,
- * queued again, confirmed or parked.
+ * Action for a queued job, or a job whose transaction has expired. By the payment's state, the job is signed, queued
+ * again, confirmed or parked.
  */
 function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {
