@@ -80,6 +80,7 @@ function isTooLate(
   return unchangedMs > MAX_VALID_MS && !isPending
 }
 
+/** Decides the next action of a job from its state on the cluster. Pure: the relayer executes the action. */
 export function planSolanaJobStep(job: SolanaJob, seen: SolanaJobSnapshot): SolanaJobAction {
   const { status, payment } = seen
   if (hasJobEnded(job)) return { do: 'wait' }

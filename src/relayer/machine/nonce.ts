@@ -26,6 +26,7 @@ import { type EvmJob, hasJobEnded } from './job.js'
 
 const WAIT_ACTION: EvmJobAction = { do: 'wait' }
 
+/** Decides the next action of a job from its state on the chain. Pure: the relayer executes the action. */
 export function planEvmJobStep(
   job: EvmJob,
   seen: EvmJobSnapshot,
