@@ -13,7 +13,7 @@ import { errorMessageOf } from './cli/output.js'
 import { addNetworkOptions } from './cli/values.js'
 import { addVerifyCommands } from './cli/verify/commands.js'
 import { addWebhookCommands } from './cli/webhooks/commands.js'
-import './ops/addressAttempts.js'
+import './ops/connectAttemptTimeout.js'
 import { SERVICE_VERSION } from './ops/version.js'
 
 /** Commands that read no `.env`: `dev` and `rehearse` run chains of their own, and `init` writes the file. */

@@ -177,6 +177,7 @@ export type CommunityPaymentTransaction = UnsignedTransaction & {
 
 export type PaymentReleaseSigner = (approval: PaymentReleaseApproval) => Promise<Hex>
 
+/** Symbol and decimals, in which people read and type a token's amounts. */
 export interface TokenUnit {
   /**
    * Symbol that the token's contract returns, so of anybody's choice. Null unless it is 1 to 16 printable ASCII

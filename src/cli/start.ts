@@ -60,7 +60,11 @@ export const runMirrorCommand = (
     }),
   )
 
-/** Runs the daemon until SIGTERM, SIGINT, SIGHUP or the end of its launcher (`clusterd dev`). @throws ConfigError */
+/**
+ * Runs the daemon until SIGTERM, SIGINT, SIGHUP or, in a local world, the end of its launcher (`clusterd dev`). Then
+ * stops it, and exits the process.
+ * @throws ConfigError; errors of the start
+ */
 async function runDaemon(read: () => Config): Promise<void> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
   collectHeapWhenIdle()

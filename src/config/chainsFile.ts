@@ -74,7 +74,10 @@ const sectionsSchema = z.strictObject({
   deployment: schemaPerNetwork(networkDeploymentSchema),
   payments: z
     .strictObject({
-      /** Age of a payment at which the relayer releases it to the recipient, if its registration is final. */
+      /**
+       * Age at which the relayer queues the release of a payment that bought a community name, ms. At the latest, it
+       * queues the release after `RELEASE_HOLDING_TIME_SHARE` (70 %) of the payment's holding time.
+       */
       releaseAfterMs: nonnegativeInt.default(5 * 86_400_000),
       /**
        * Smallest payment, in a chain's own coin, that the relayer gives back by a refusal, as a multiple of the

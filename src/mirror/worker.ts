@@ -25,8 +25,11 @@ import { addCosignatures, type Cosigner } from '../registry/transparencyLog/sign
 const MIRROR_WORKER_NAME = 'the mirror'
 /** Interval at which the source's checkpoint is requested, ms. */
 const CHECKPOINT_POLL_MS = 500
-/** Time for which a source without a log of the network is no error, ms, because the source may just have started. */
-const LOG_BEGINNING_LIMIT_MS = 60_000
+/**
+ * Time after this worker's start for which an expected log (`isExpected`) may be missing at the source, ms, because the
+ * source may just have started.
+ */
+const MISSING_LOG_GRACE_MS = 60_000
 /** Interval at which the time of the newest verification is stored while the checkpoint is unchanged, ms. */
 const VERIFICATION_RECORD_INTERVAL_MS = 2_000
 /**
@@ -63,7 +66,7 @@ export function createMirrorWorker(options: MirrorWorkerOptions): Worker {
     async step(signal, alive) {
       const { log } = await readTransparencyLogState(pool, network)
       reader.last = log
-      const mayBegin = !isExpected || performance.now() - startedMs < LOG_BEGINNING_LIMIT_MS
+      const mayBegin = !isExpected || performance.now() - startedMs < MISSING_LOG_GRACE_MS
       const mayWait = log === null && mayBegin
       const head = await readNewestCheckpoint(reader, mayWait, signal)
       if (head === null) {
@@ -140,7 +143,11 @@ interface MirrorStep {
   alive(): void
 }
 
-/** Writes the entries between the stored log and a verified checkpoint, in one transaction. */
+/**
+ * Copies the log up to a verified checkpoint, in one transaction: the leaves after the stored log (all leaves of a new
+ * log), the tiles and the checkpoint. A witness adds its signature, unless it has already signed a larger checkpoint of
+ * this log.
+ */
 async function mirrorCheckpoint(
   { network, pool, epoch, reader, cosigner }: MirrorWorkerOptions,
   { stored, head, signal, alive }: MirrorStep,

@@ -21,7 +21,7 @@ const DATABASE_ERROR_NAMES = new Set([
 export const DATABASE_DRIVER_ERROR_PATTERN =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Cannot use a pool after|Client has encountered a connection error|Query read timeout|Client was closed)/
 
-/** Finds the part of the installation that an error points to, by its class and its chain of causes. */
+/** Finds the part of the installation that an error points to, by name, message and fields of it and of its causes. */
 export function errorCause(error: unknown, depth = 0): ErrorCause {
   if (!(error instanceof Error) || depth > MAX_CAUSES || CHAIN_ERROR_NAMES.has(error.name))
     return 'other'

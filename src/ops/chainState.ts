@@ -9,7 +9,7 @@ import type { LoopStage } from './stages.js'
  */
 type Trust = 'proved' | 'compared' | 'trusted' | 'snapshot'
 
-/** Why the newest confirmed logs are trusted, and the number of nodes that returned equal logs. */
+/** Why the newest confirmed logs are trusted, and the number of nodes that gave the answers that `trust` rests on. */
 export interface LogTrustBasis {
   trust: Trust
   nodes: number
@@ -23,7 +23,10 @@ export interface ChainState {
   chain: number
   latest: number | null
   confirmed: number | null
-  /** Time of the newest header. Where no headers are read: the time at which the head last rose. */
+  /**
+   * Time of the newest header. After the catch-up it stands still while confirmed blocks can't be proved. Where no
+   * headers are read: the time at which the head last rose.
+   */
   headMs: number | null
   /** Time of the newest finalized header. Null where blocks are confirmed by their depth. */
   confirmedMs: number | null
@@ -33,14 +36,14 @@ export interface ChainState {
   nextBlock: number
   /** Newest block up to which logs are stored, confirmed or not. Solana: `latest`. */
   tailBlock: number | null
-  /** False during the first catch-up. */
+  /** False until the chain has first caught up; true from its first step where the network had. */
   isCaughtUp: boolean
   trust: Trust | null
-  /** Number of nodes that returned the equal answers on which `trust` is based. */
+  /** Number of nodes that gave the answers that `trust` rests on. */
   trustNodes: number | null
   /** Why nothing more is indexed; null for a chain that is not halted. */
   halted: string | null
-  /** Time at which the newest step ended, successful or not. */
+  /** Time at which the newest step ended, successful or not, or last showed progress. */
   lastStepMs: number | null
   /** Failure of the newest step, if the chain caused it. */
   lastError: string | null
@@ -60,7 +63,7 @@ const STALE_HEAD_BLOCKS = 20
 /** Assumed time between blocks while the usual time is unknown: somewhat more than Ethereum's. */
 const UNKNOWN_BLOCK_MS = 15_000
 
-/** Age above which a chain's head counts as stalled, ms. */
+/** Age above which a chain's head counts as stale, ms. */
 export const staleHeadAgeMs = (blockMs: number | null): number =>
   Math.max(MIN_STALE_HEAD_MS, STALE_HEAD_BLOCKS * (blockMs ?? UNKNOWN_BLOCK_MS))
 
@@ -68,7 +71,7 @@ export const staleHeadAgeMs = (blockMs: number | null): number =>
 export const headAgeMs = ({ headMs }: Pick<ChainState, 'headMs'>, nowMs: number): number | null =>
   headMs === null ? null : Math.max(0, nowMs - headMs)
 
-/** True if a chain's head is stalled or was never read. */
+/** True if a chain's head is stale or was never read. */
 export function isHeadStale(state: Pick<ChainState, 'headMs' | 'blockMs'>, nowMs: number): boolean {
   const ageMs = headAgeMs(state, nowMs)
   return ageMs === null || ageMs > staleHeadAgeMs(state.blockMs)
@@ -133,6 +136,7 @@ export function chainProblem(state: ChainState | null, nowMs: number): ProblemWi
       'ClusterdChainBehind',
       `catching up, at block ${state.nextBlock} of ${state.confirmed}`,
     )
+  // `/status` is 503. After two minutes without an iteration `/health` is 503 too (`STUCK_LOOP_ALARM_MS`).
   if (state.lastStepMs === null || nowMs - state.lastStepMs > STUCK_STEP_MS)
     return problemOf('ClusterdLoopHangs', `no step for ${STUCK_STEP_MS / 1_000} s: it hangs`)
   const lag = state.latest - state.tailBlock

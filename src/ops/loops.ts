@@ -20,8 +20,8 @@ export interface LoopState extends ProcessPart {
 /** Names of the alarms for errors of the database and of the clock. */
 const ALARM_BY_CAUSE = { database: 'ClusterdDatabaseAway', clock: 'ClusterdClockOff' } as const
 
-/** A running loop of a worker, which reports its iterations. */
-export type WorkerLoop = ReturnType<WorkerLoops['register']>
+/** Reports a loop's iterations, failures and end to `WorkerLoops`. It does not run the loop. */
+export type LoopReporter = ReturnType<WorkerLoops['register']>
 
 /** The worker loops of this process, with their health. Ages are measured by the monotonic clock. */
 export class WorkerLoops {
@@ -113,7 +113,7 @@ export function databaseAndClockProblems(loops: readonly LoopState[]): ProblemWi
 
 /**
  * Alarms of loops that hang, or fail again and again. Failures of a loop are not listed where the database, the clock
- * or a problem of the loop's own chain causes them. A loop that hangs is always listed.
+ * causes them, or while the loop's own chain has a problem. A loop that hangs is always listed.
  */
 export function loopProblems(
   loops: readonly LoopState[],

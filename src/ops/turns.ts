@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { FairQueue } from './fairQueue.js'
 
-/** Waits for the next iteration of the event loop. @throws where the client no longer waits for the work */
+/**
+ * Waits for a place and holds it until the event loop's next iteration, in which the caller's part runs.
+ * @throws where the client no longer waits for the work
+ */
 export type WaitForEventLoopTurn = () => Promise<void>
 
 /**
@@ -26,7 +29,8 @@ export const MAX_WAITING_EXPENSIVE_WORK = 16_000
 export const expensiveWorkQueue = new FairQueue({ atOnce: 2, waiting: MAX_WAITING_EXPENSIVE_WORK })
 
 /**
- * Waits until a part of long work may run. An iteration of the event loop runs at most two parts.
+ * Waits for a place in the queue and holds it until the event loop's next iteration. The caller's part runs then, so at
+ * most two parts begin in an iteration.
  * @param address of the client, empty where there is none
  * @param check throws where nobody waits for the work any more
  */

@@ -12,7 +12,7 @@ export function createLoopWaker() {
   }
   return {
     notify: wakeFor('news'),
-    /** Reports a new block of a chain, which wakes a loop that waits for blocks. */
+    /** Reports a new block of a chain, which wakes a loop that waits for blocks. `runRelayer` calls it by its name. */
     block: wakeFor('block'),
     /**
      * Waits for `notify()`, the timeout or the signal. A `notify()` since the previous wait ends the wait immediately.

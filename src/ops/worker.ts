@@ -3,7 +3,7 @@ import type { ProblemWithAlarm } from './alarms.js'
 import type { ProcessPart } from './internalErrors.js'
 import { isInternalError } from './logger/errors.js'
 import type { Logger } from './logger/logger.js'
-import { type WorkerLoop, WorkerLoops } from './loops.js'
+import { type LoopReporter, WorkerLoops } from './loops.js'
 import {
   BACKOFF_PAUSES_MS,
   backoffPauseMs,
@@ -17,7 +17,10 @@ export class FatalError extends Error {
   override name = 'FatalError'
 }
 
-/** Reason of a fired signal: another process may lead from now on, so writes of this process's steps are refused. */
+/**
+ * Reason of a fired signal: the lease ended here. Another process may lead from now on, so writes of this process's
+ * steps are refused.
+ */
 export class LeadershipEndedError extends FatalError {
   override name = 'LeadershipEndedError'
 }
@@ -132,7 +135,7 @@ async function runWorker(
 async function repeatSteps(
   worker: Worker,
   context: WorkerContext & { loops: WorkerLoops },
-  loop: WorkerLoop,
+  loop: LoopReporter,
 ): Promise<void> {
   const {
     log,

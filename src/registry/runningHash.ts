@@ -4,12 +4,12 @@ const ADDRESS_BYTES = 20
 const HASH_BYTES = 32
 
 /**
- * Reads the running hashes that are stored with a chain's cursor, by contract address in hex.
+ * Parses the running hashes that are stored with a chain's cursor, by contract address in hex.
  * @param parentHash hash of the last block before the cursor
  * @param stored hash of the block as of which the running hashes are, then each contract's address and running hash
  * @returns empty if none are stored, or if they are as of another block than `parentHash`
  */
-export function storedRunningHashes(parentHash: Buffer, stored: Buffer | null) {
+export function parseStoredRunningHashes(parentHash: Buffer, stored: Buffer | null) {
   const hashes = new Map<string, Buffer>()
   if (!stored?.subarray(0, HASH_BYTES).equals(parentHash)) return hashes
   for (let at = HASH_BYTES; at < stored.length; at += ADDRESS_BYTES + HASH_BYTES) {

@@ -262,7 +262,7 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Takes actions on each transaction, in the given order, until it waits or has ended, at most `MAX_ACTIONS_PER_STEP`.
+   * Takes actions on each job, in the given order, until it waits or has ended, at most `MAX_ACTIONS_PER_STEP`.
    * @returns whether something was stored
    */
   async #advanceAll(rows: readonly EvmJobRow[], alive: () => void): Promise<boolean> {
@@ -281,9 +281,9 @@ export class EvmRelayer extends ChainRelayer {
   }
 
   /**
-   * Takes one action on each transaction. The state of all transactions is read first. Then they are signed and sent
-   * one after the other, so that their nonces follow the order of `rows`.
-   * @returns the outcomes, with the changed jobs as stored
+   * Takes one action on each job of `rows`. First reads the state of all jobs on the chain, in parallel. Then takes the
+   * actions one after the other, so that new nonces follow the order of `rows`.
+   * @returns the outcome of each job that had no error, with the stored job if it changed
    */
   async #actOnAll(rows: readonly EvmJobRow[], context: AdvanceContext) {
     const memo = createRpcCallCache()
@@ -318,7 +318,7 @@ export class EvmRelayer extends ChainRelayer {
     })
   }
 
-  /** Reads a transaction's state on the chain. @returns function that takes the next action and stores the result */
+  /** Reads a job's state on the chain. @returns function that takes the next action and stores the result */
   async #observe(
     row: EvmJobRow,
     memo: RpcCallCache,

@@ -254,6 +254,7 @@ export function readWorld(home: string): World | undefined {
   }
 }
 
+/** Removes the files of a local world, where they exist: its description and its environment file. */
 export function removeWorldFiles(home: string): void {
   for (const file of [worldFilePath(home), envFilePath(home)]) fs.rmSync(file, { force: true })
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ADDRESS_ATTEMPT_MS } from '../../src/ops/addressAttempts.js'
+import { ADDRESS_ATTEMPT_MS } from '../../src/ops/connectAttemptTimeout.js'
 import { createTransparencyLogWorker } from '../../src/push/transparencyLog.js'
 import { logKeysOfSeeds } from '../../src/registry/transparencyLog/signer.js'
 import { bid, freshName, randomAddress, startApi } from '../api/support.js'

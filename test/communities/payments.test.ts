@@ -76,6 +76,15 @@ describe('a payment', () => {
     })
   })
 
+  it('is no journal entry for the indexer, nor is a message of a spoke', async () => {
+    await at.judge()
+    const before = at.world.reportedEntries
+    for (const on of ['1', '8453'] as const) await at.pay({ on, name: `uncounted-${on}` })
+    await at.confirm()
+    await at.world.send(2, ['uncounted'])
+    expect(at.world.reportedEntries - before).toBe(0)
+  })
+
   it('is found by its transaction before it is indexed', async () => {
     const { tx } = await at.pay({ name: 'unindexed' })
     for (const side of [at.world.hub, at.world.spoke]) await side.test.mine({ blocks: 3 })

@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/db/pg/pool.js'
 import { isCursorOnChain, isCursorReplaced } from '../../src/indexer/evm/cursor.js'
 import { checkRewindTarget } from '../../src/indexer/evm/rewindPoint.js'
 import { createEvmIndexerWorker, findUnappliedMinimumBids } from '../../src/indexer/evm/worker.js'
-import { MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP } from '../../src/indexer/evm/write.js'
+import { MAX_LOGS_PER_FOLLOW } from '../../src/indexer/evm/write.js'
 import { countApiRequest } from '../../src/ops/background.js'
 import type { LeaderContext } from '../../src/ops/context.js'
 import { createMetrics } from '../../src/ops/metrics.js'
@@ -140,11 +140,11 @@ describe('stalled finality', () => {
     await world.test.mine({ blocks: 30 })
     expect(await indexer.step()).toMatchObject({
       kind: 'followed',
-      entries: MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP,
+      entries: MAX_LOGS_PER_FOLLOW,
     })
     expect(await indexer.step()).toMatchObject({
       kind: 'followed',
-      entries: 13 * batch - MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP,
+      entries: 13 * batch - MAX_LOGS_PER_FOLLOW,
     })
     expect(await indexer.step()).toEqual({ kind: 'idle' })
   })

@@ -120,6 +120,8 @@ export async function startBridgeWorld({ payments = false } = {}) {
     relayer,
     /** Milliseconds that the relayer's clock is ahead. */
     aheadMs: 0,
+    /** Number of journal entries that the indexers' steps have reported. */
+    reportedEntries: 0,
     wallet: account,
     /** Registers names from the spoke, and has its block confirmed and indexed. @returns guid of the message */
     async send(
@@ -163,7 +165,11 @@ export async function startBridgeWorld({ payments = false } = {}) {
         )
       }
       for (const indexer of indexers)
-        for (let i = 0; i < 20; i++) if ((await indexer.step()).kind === 'idle') break
+        for (let i = 0; i < 20; i++) {
+          const outcome = await indexer.step()
+          if (outcome.kind === 'idle') break
+          if ('entries' in outcome) world.reportedEntries += outcome.entries
+        }
     },
     fileWith,
     /** A relayer that leads, as after a restart. Its steps begin when the chains have mined what they were sent. */

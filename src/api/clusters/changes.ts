@@ -19,7 +19,10 @@ import { limitsOfChange } from '../limits/changes.js'
 import { sharedLimitError } from '../limits/shared.js'
 import { requireNewNames } from '../names/names.js'
 
-/** Caller of a signed change. A change with a `keyHash` is written only while the session of that key is live. */
+/**
+ * Caller of a signed change. A change with a `keyHash` is written only while the session of that key is live. Without
+ * `keyHash` no session is checked.
+ */
 export type ChangeAuthor = Pick<Session, 'wallet'> & Partial<Pick<Session, 'keyHash'>>
 
 /** Wallet to add, as in the body of a request. */
@@ -189,7 +192,7 @@ type ChangeRequest = Pick<SignedChanges, 'changes' | 'within' | 'alongside'>
 
 /**
  * Appends signed changes of one cluster or community to the journal, all or none.
- * @returns the cluster's id
+ * @returns id of the last change's cluster
  * @throws ApiError of the refusal (`refusalError`); also as `appendChangesThroughQueue`
  */
 export async function appendChangesOrThrow(
@@ -207,8 +210,9 @@ export async function appendChangesOrThrow(
 /**
  * Appends signed changes to the journal once they reach the head of the queue of changes. Changes are dropped if their
  * caller has disconnected by then, and refused if their key has been revoked by then.
- * @returns the result. A refusal by the registry's rules is returned, not thrown
- * @throws ApiError catching_up, unauthorized, unavailable, rate_limited; QueueFullError
+ * @returns the accepted changes, or the refusal by the registry's rules
+ * @throws ApiError catching_up, unauthorized, unavailable, rate_limited; QueueFullError; ClockError; the reason of
+ * `patience.signal`
  */
 export async function appendChangesThroughQueue(
   context: Context,
@@ -237,7 +241,7 @@ export async function appendChangesThroughQueue(
   throw new ApiError('catching_up', message)
 }
 
-const REFUSAL_MESSAGE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
+const MESSAGE_OF_REFUSAL_CODE: Record<Exclude<ChangeRefusal['code'], 'community'>, string> = {
   not_found: 'There is no such cluster.',
   not_invited:
     'That cluster does not list this wallet: one of its verified wallets has to add it first.',
@@ -263,10 +267,10 @@ export function refusalError(refusal: ChangeRefusal): ApiError {
   if (refusal.code === 'not_in_cluster' && refusal.address === null)
     return new ApiError('not_in_cluster', 'This wallet is verified in no cluster.')
   const code = refusal.code === 'rules_changed' ? 'unavailable' : refusal.code
-  return new ApiError(code, REFUSAL_MESSAGE[refusal.code])
+  return new ApiError(code, MESSAGE_OF_REFUSAL_CODE[refusal.code])
 }
 
-const REGISTRATION_PROBLEM_MESSAGE: Record<RegistrationProblem, string> = {
+const MESSAGE_OF_REGISTRATION_PROBLEM: Record<RegistrationProblem, string> = {
   not_found: 'This name is no community.',
   invalid_chain_id: 'The community has no price on this network.',
   not_active: 'Sign-ups for this community have not started.',
@@ -279,4 +283,4 @@ const REGISTRATION_PROBLEM_MESSAGE: Record<RegistrationProblem, string> = {
 }
 
 export const communityRegistrationError = (problem: RegistrationProblem): ApiError =>
-  new ApiError(problem, REGISTRATION_PROBLEM_MESSAGE[problem])
+  new ApiError(problem, MESSAGE_OF_REGISTRATION_PROBLEM[problem])

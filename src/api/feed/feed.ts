@@ -132,7 +132,8 @@ export async function feedPage(context: Context, request: FeedRequest) {
 }
 
 /**
- * Position at which a walk continues that has returned all events of the feed.
+ * Position after the last page of a walk, for its page token. A walk with a time bound that has read no entry keeps its
+ * time bound.
  * @param requestedWalk the walk before its time bound became an event number
  * @param last the last entry that was read, null for none
  */

@@ -7,7 +7,10 @@ const fixedPrice = (units: number): RoutePrice => ({ text: String(units), of: ()
 /** Price of a request that calls a chain, units. */
 export const CHAIN_CALL_COST = 5
 const LOOKUPS_PER_UNIT = 100
-/** Number of list elements of a response, or of credits that it sums up, that cost one unit more. */
+/**
+ * Rows that one rate-limit unit pays for, besides the price of the request: list elements that were read for a
+ * response, or the hub's credits and withdrawals that the refunds route adds up.
+ */
 export const ROWS_PER_UNIT = 75
 /** Price of a signature by a key of the service, units. */
 const SIGNATURE_COST = 1

@@ -57,7 +57,10 @@ export interface TxDetails {
   network?: string | undefined
   /** The bidder, once it has won a name. Until then the wallet may be private. */
   sender?: string
-  /** Sum of the bids on the hub in wei, or of the payments in the smallest unit of the token; absent for a message. */
+  /**
+   * Sum of the transaction's bids on the hub, in wei (`token` is `native`), or of its payments in the first payment's
+   * token, in that token's smallest unit. Payments in other tokens are not counted. Absent for messages.
+   */
   paid?: { token: string; amount: string }
 }
 

@@ -26,9 +26,9 @@ import {
   type TxStatusQuery,
 } from './decide.js'
 import {
-  creditOfDirectBids,
   findPaidCommunityNames,
   findSentPackets,
+  readCreditOfDirectBids,
   statusOfPackets,
   statusOfPaidCommunityNames,
 } from './packets.js'
@@ -92,7 +92,7 @@ async function statusOfTransaction(query: EvmTxStatusQuery): Promise<TxStatus> {
 
 async function statusFromJournal(query: TxStatusQuery, tx: JournalledTx): Promise<TxStatus> {
   const { bids, more, winner, hasWonAll } = tx
-  const credit = hasWonAll ? null : await creditOfDirectBids(query)
+  const credit = hasWonAll ? null : await readCreditOfDirectBids(query)
   const answer = decideTxStatusWithDefaults({ journal: bids, more, credit })
   const sender = winner && { sender: decodeAddress(winner).text }
   return { ...answer, ...hubTxFields(query, tx), ...sender }

@@ -249,7 +249,8 @@ const creditJson = (credit: OwnedCredit | null): HubCredit | null =>
     owner: decodeAddress(credit.wallet).text,
   }
 
-export const creditOfDirectBids = async ({
+/** Finds the money that the hub owes for a transaction's own bids (not of messages), as the response shows it. */
+export const readCreditOfDirectBids = async ({
   context,
   tx,
 }: TxStatusQuery): Promise<HubCredit | null> =>

@@ -9,7 +9,7 @@ import { chainProblem, indexingLagMs, usualConfirmationDelayMs } from '../../ops
 import { defaultAmountWei } from '../../registry/primitives/amount.js'
 import { toHex } from '../../registry/primitives/bytes.js'
 import type { Network } from '../../registry/primitives/network.js'
-import { storedRunningHashes } from '../../registry/runningHash.js'
+import { parseStoredRunningHashes } from '../../registry/runningHash.js'
 import { toBase64 } from '../../registry/transparencyLog/note.js'
 import { okAnswer } from '../http/answer.js'
 import { chainsOfNetwork } from '../http/context.js'
@@ -159,7 +159,7 @@ const proofRoute = declareRoute.get('/v1/proof', {
       parentHash = null,
       record = null,
     } = (await findChain(pool, network, label)) ?? {}
-    const hashes = parentHash ? storedRunningHashes(parentHash, record) : []
+    const hashes = parentHash ? parseStoredRunningHashes(parentHash, record) : []
     const contracts = [...hashes].map(([address, hash]) => ({ address, recordHash: toHex(hash) }))
     const place = {
       network: label,

@@ -97,8 +97,9 @@ export async function requireBlockHeader(call: RpcCall, number: number): Promise
 }
 
 /**
- * Checks that consecutive headers are of one fork.
- * @throws RpcError transient where a header is not the parent of the next header
+ * Checks that headers of adjacent heights are of one fork. `headers` are in ascending order; pairs with a gap between
+ * them are not checked.
+ * @throws RpcError transient where a header's parent hash is not the hash of the block before it
  */
 export function assertHeadersLinked(headers: readonly BlockHeader[]): void {
   for (const [i, { number, parentHash }] of headers.entries())

@@ -28,6 +28,7 @@ const CODE_CACHE_OPTIONS = {
   most: 10_000,
 }
 
+/** Creates the check whether an address has code. One node answers, and the answer is cached (`CODE_CACHE_OPTIONS`). */
 export const createCodeCheck = (rpc: EvmRpc): EvmChainPort['seemsToHaveCode'] =>
   cacheAnswersByKey(
     (wallet: Hex) =>

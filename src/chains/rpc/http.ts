@@ -8,7 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import { promisify } from 'node:util'
 import { unzip } from 'node:zlib'
-import '../../ops/addressAttempts.js'
+import '../../ops/connectAttemptTimeout.js'
 import { USER_AGENT } from '../../ops/version.js'
 
 /** Largest answer in bytes, compressed and decompressed. */

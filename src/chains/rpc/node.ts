@@ -127,8 +127,9 @@ export class RpcNode {
   isMuted = (nowMs: number): boolean => this.#isMuted && this.#restUntilMs > nowMs
 
   /**
-   * Order of preference, lowest first: 0 for a healthy node; 1 for a node whose head is behind, or whose answer was
-   * contradicted or refuted; for a node with faults, the end of its rest.
+   * Order of preference, lowest first: 0 for a healthy node; 1 for a node whose head is behind or doubtful, that two
+   * other nodes contradicted, or whose answer was refuted; for a node with faults, the end of its rest (ms, at least
+   * 2).
    */
   rank(nowMs: number): number {
     if (this.#faultsInARow > 0) return Math.max(2, this.#restUntilMs)

@@ -36,7 +36,7 @@ export function addOutboxCommands(program: Command): void {
       .command(`${verb} <id>`)
       .description(description)
       .option(...JSON_OPTION)
-      .action(outboxAction('showJob', verb))
+      .action(outboxAction('executeJobAction', verb))
   addOutboxNetworkOptions(outbox.command('nonce [chain] [next]'))
     .description("signers' next nonces; with a chain's label and a number, sets that signer's")
     .option(

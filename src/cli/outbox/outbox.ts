@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { isoTimestamp } from '../../api/http/timestamps.js'
 import { readChainLabels } from '../../db/chains/chains.js'
 import { type JobRow, listJobs } from '../../db/outbox/rows.js'
@@ -72,19 +73,27 @@ export async function printJobs(options: ListJobsOptions): Promise<void> {
   })
 }
 
+/** `clusterd outbox show`: prints a job of the relayer. @throws Error with one sentence where there is no such job */
+export const showJob = (id: string, options: OutboxOptions): Promise<void> =>
+  printJob(options, (pool) => requireJob(pool, id))
+
 /**
- * `clusterd outbox show`: prints a job of the relayer. `clusterd outbox retry`, `park` and `resume` execute `action`
- * first, which a running daemon notices immediately.
+ * `clusterd outbox retry`, `park` and `resume`: executes the action, which a running daemon notices immediately, and
+ * prints the job.
  * @throws Error with one sentence where there is no such job
  */
-export async function showJob(
+export const executeJobAction = (
   id: string,
+  options: OutboxOptions,
+  action: OperatorJobAction,
+): Promise<void> => printJob(options, (pool) => executeOperatorJobAction(pool, action, id))
+
+async function printJob(
   { json }: OutboxOptions,
-  action?: OperatorJobAction,
+  read: (pool: pg.Pool) => Promise<JobRow>,
 ): Promise<void> {
   const job = await withDatabasePool(async (pool) => {
-    const find = action ? executeOperatorJobAction(pool, action, id) : requireJob(pool, id)
-    const [labelled] = await withChainLabels(pool, [await find])
+    const [labelled] = await withChainLabels(pool, [await read(pool)])
     return describeJob(labelled!)
   })
   printFields(job, json)

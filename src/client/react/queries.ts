@@ -2,7 +2,10 @@ import { queryOptions, skipToken } from '@tanstack/react-query'
 import type { Client, QuoteRequest, TransactionStatus } from '../index.js'
 import { isFinalStatus } from '../status.js'
 
-/** Age at which a quote is requested again, because prices of the bridge and of gas tokens change. */
+/**
+ * Age from which a cached quote is stale (TanStack Query's `staleTime`), because prices of the bridge and of gas tokens
+ * change. A stale quote is requested again at the next trigger, such as a mount or window focus.
+ */
 const QUOTE_STALE_MS = 30_000
 
 /** An argument that is not known yet, such as the address of a wallet that is not connected. The query waits. */

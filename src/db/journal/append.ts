@@ -143,7 +143,7 @@ export function writeRowChanges(
   if (changes.journal.length === 0) return []
   return [
     ...ifAny(changes.walletRemovals, removeWallets),
-    ...ifAny(changes.movesEnded, endMoves),
+    ...ifAny(changes.movesEnded, deleteEndedNameMoves),
     ...ifAny(changes.communityNamesFreed, deleteFreedCommunityNames),
     ...insertNewRows(db, network, changes, isCopied),
     ...ifAny(changes.walletUpdates, updateWallets),
@@ -288,7 +288,7 @@ async function moveNames(
   await execute(db, network, text, propertyArrays(newest, 'name', 'cluster', 'updatedSeq'))
 }
 
-async function endMoves(
+async function deleteEndedNameMoves(
   db: Queryable,
   network: Network,
   sources: RowChanges['movesEnded'],

@@ -10,7 +10,10 @@ import { execute, prepared, type Queryable, query } from '../pg/rows.js'
 import { assertClocksAgree, NOW_MS_SQL } from '../pg/unavailable.js'
 import { type PartitionNames, prepareSingleRow, prepareStatement } from './partitions.js'
 
-/** Another process leads the network's indexing or relaying, so this process may not write in that role any more. */
+/**
+ * The database refused a write: another process leads the network's indexing or relaying, so this process may not write
+ * in that role any more.
+ */
 export class LostLeadershipError extends FatalError {
   override name = 'LostLeadershipError'
   constructor(network: Network, role: LeaderRole = 'index') {

@@ -27,7 +27,10 @@ interface KeyRow {
 /** Result of `findRowsOfKeys`, from which `loadRegistryRowsOfBatch` continues. */
 export interface RowsFoundByKeys {
   keys: RegistryRowKeys
-  /** Names, wallet keys and keys of cluster ids in the order of the look-up. `ord` of `found` counts in these lists. */
+  /**
+   * The keys in the order of the look-up. `ord` (from 1) of a found row is a position in `names` (source `owner`),
+   * `wallets` (`wallet`, `first`) or `clusters` (`id`). `clusters` has `keys.clusterIds`, then `keys.continuedMoves`.
+   */
   names: readonly string[]
   wallets: readonly string[]
   clusters: readonly string[]

@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { ADDRESS_ATTEMPT_MS } from '../../ops/addressAttempts.js'
 import { errorCause } from '../../ops/causes.js'
+import { ADDRESS_ATTEMPT_MS } from '../../ops/connectAttemptTimeout.js'
 import { fallbackOnExpectedError } from '../../ops/logger/errors.js'
 import type { Logger } from '../../ops/logger/logger.js'
-import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
+import type { LoopReporter, WorkerLoops } from '../../ops/loops.js'
 import { createThrottle, errorKind } from '../../ops/throttle.js'
 import { createLoopWaker, pauseUntilSignal } from '../../ops/waiting.js'
 import { LeadershipEndedError } from '../../ops/worker.js'
@@ -60,8 +60,8 @@ const TAKE_LEASE = `UPDATE leaders
   SET epoch = epoch + 1, since_ms = ${NOW_MS_SQL}, until_ms = ${NOW_MS_SQL} + ${LEASE_MS}, backend = pg_backend_pid()
   WHERE ${OF_ROLE_SQL} AND until_ms <= ${NOW_MS_SQL} RETURNING epoch, since_ms`
 /**
- * SQL condition: this process holds the lease. `since_ms` differs if a fail-over lost the lease, and another process
- * then took the lease with the same epoch.
+ * SQL condition: this process holds the lease. `since_ms` differs if the database failed over to a standby that did not
+ * have the commit of the lease, and another process then took the lease with the same epoch.
  */
 const IS_HELD_SQL = `${OF_ROLE_SQL} AND epoch = $3 AND since_ms = $4`
 /** Renews the lease without a wait for the disk or a standby: a lost renewal only ends this process's leadership. */
@@ -228,7 +228,7 @@ export async function whileLeading(options: LeadershipOptions, work: LeaderWork)
  */
 async function leadOnce(
   { leases, network, role, signal }: LeadershipOptions,
-  loop: WorkerLoop,
+  loop: LoopReporter,
   work: LeaderWork,
 ): Promise<boolean> {
   const leadership = await takeLeadershipIfFree(leases, network, role, loop.turned)

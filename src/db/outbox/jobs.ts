@@ -205,7 +205,11 @@ const UPDATE_JOBS =
     FROM ${CHANGE_UNNEST_SQL.rows} AS u(${CHANGE_UNNEST_SQL.names})
     WHERE j.network = $1 AND j.id = u.id AND j.version = u.version`)
 
-/** @throws StaleVersionError */
+/**
+ * Writes changes of jobs and of the jobs that share their transactions. Marks the payments of confirmed settlements and
+ * refunds as done.
+ * @throws StaleVersionError where another process has changed a job
+ */
 async function updateJobs(
   client: pg.ClientBase,
   network: Network,

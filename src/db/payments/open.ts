@@ -88,7 +88,10 @@ export async function findOpenCommunityPayments(
   })
 }
 
-/** Maximum number of held payments in one result. */
+/**
+ * Maximum number of payments that `findHeldCommunityPayments` reads, oldest first. `communityPayouts` leaves out newer
+ * ones.
+ */
 const MAX_HELD_PAYMENTS = 500
 
 /**

@@ -82,7 +82,7 @@ export function unnestSql<Item>(columns: ArrayColumns<Item>, first: number) {
   }
 }
 
-/** Rows to insert into a table of a network. */
+/** Rows for `insertRows`, which also fills the table's column `network`: `columns` must not have it. */
 export interface RowsToInsert<Item = unknown> {
   table: string
   columns: ArrayColumns<Item>

@@ -1,4 +1,4 @@
-import type { WorkerLoop, WorkerLoops } from '../../ops/loops.js'
+import type { LoopReporter, WorkerLoops } from '../../ops/loops.js'
 import { createLoopWaker, pauseUntilSignal } from '../../ops/waiting.js'
 import type { Network } from '../../registry/primitives/network.js'
 import { withConnection } from './pool.js'
@@ -89,7 +89,7 @@ export function createListener({
   let hasListened = false
 
   /** Listens until the signal. @throws when the connection breaks, does not answer in time or takes no writes */
-  const listen = (loop: WorkerLoop): Promise<void> => {
+  const listen = (loop: LoopReporter): Promise<void> => {
     const options = { url, applicationName: 'clusterd listener', answerMs: ANSWER_LIMIT_MS }
     return withConnection(options, async (client) => {
       const waker = createLoopWaker()

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import '../../ops/addressAttempts.js'
+import '../../ops/connectAttemptTimeout.js'
 import { withTimeout } from '../../ops/waiting.js'
 import { connectionError, PoolWithClearErrors } from './connecting.js'
 import { connectionsThroughPooler, inPipeline, type Queryable, socketOf } from './pipeline.js'

@@ -27,7 +27,7 @@ export const findTrackedTx = prepareSingleRow<TrackedTx, [hash: Buffer]>(
     WHERE t.network = ${l.network} AND t.hash = $1`,
 )
 
-const readCursorBlocks = prepareStatement<{ chain: number; block: number }>(
+const readNewestJournalledBlocks = prepareStatement<{ chain: number; block: number }>(
   (l) => `SELECT chain, next_block - 1 AS block FROM chains WHERE network = ${l.network}`,
 )
 
@@ -39,7 +39,9 @@ export async function readConfirmedBlocks(
   db: Queryable,
   network: Network,
 ): Promise<ReadonlyMap<number, number>> {
-  return new Map((await readCursorBlocks(db, network)).map(({ chain, block }) => [chain, block]))
+  return new Map(
+    (await readNewestJournalledBlocks(db, network)).map(({ chain, block }) => [chain, block]),
+  )
 }
 
 /** A chain's report that it has a transaction, and the time of the report, Unix ms. */

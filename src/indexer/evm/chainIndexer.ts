@@ -40,15 +40,15 @@ import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 import { BlockTimeEstimator } from '../headClock.js'
 import { measureBackfillProgress } from '../progress.js'
 import {
-  assertCursorOnChain,
   DeepReorgError,
+  ensureCursorOnChain,
   HALT_PATIENCE,
   LOCAL_HALT_PATIENCE,
   throwForkBelowCursor,
 } from './cursor.js'
+import { alarmOfNoQuorumError, findNoQuorumError } from './noQuorum.js'
 import { readNewBlocks, type TailChange } from './tail.js'
 import { type ChainIndexerOptions, type IndexerStepOutcome, initialChainState } from './types.js'
-import { alarmOfNoQuorumError, findNoQuorumError } from './undecided.js'
 import {
   ALL_UNCONFIRMED_ROWS,
   firstWritableBlocks,
@@ -65,13 +65,14 @@ import {
 export const MAX_BLOCKS_FOLLOWED_SINGLY = 64
 
 /**
- * Maximum number of confirmed blocks that are kept unproved. No further blocks are read until kept blocks are proved.
+ * Maximum number of unproved blocks that one node calls confirmed. Above it no new blocks are read; if nodes stay
+ * silent about their hashes, the blocks are dropped.
  */
 const MAX_UNPROVED_BLOCKS = 2 * MAX_BLOCKS_FOLLOWED_SINGLY
 
 /**
- * Indexes one chain. A hub's logs are stored as unconfirmed entries (the tail), and once confirmed in the journal. A
- * spoke's messages are rows of their own table. Every write checks the leader's epoch: each network has one writer.
+ * Indexes one chain. Logs of unconfirmed blocks (the tail) are stored apart. Confirmed logs of a hub enter the journal.
+ * A spoke's messages are rows of their own table. Every write checks the leader's epoch: each network has one writer.
  */
 export class ChainIndexer {
   readonly state: ChainState
@@ -84,12 +85,12 @@ export class ChainIndexer {
   #minimumWei: bigint | null = null
   /**
    * Unconfirmed blocks above the cursor, equal to the blocks in the tables. Null if the tables may have other blocks:
-   * after a restart, a failed step or a contradiction between nodes, and in a backfill.
+   * after a restart, a failed step or a contradiction between nodes, in a backfill, and at `MAX_UNPROVED_BLOCKS`.
    */
   #stored: readonly DecodedBlock[] | null = null
   /** The contracts' running hashes at the cursor. Null before they are verified, and after a failed step. */
   #runningHashes: RunningHashes | null = null
-  /** Checks in a row that found the cursor's block replaced, and since when. Null after any other result of a check. */
+  /** Steps that found the cursor's block replaced since the last successful one (not `behind`), and since when. */
   #doubt: { failures: number; sinceMs: number } | null = null
   /** Why this step could not prove confirmed blocks. The step still writes new blocks. Null if nothing failed. */
   #proofError: Error | null = null
@@ -163,7 +164,7 @@ export class ChainIndexer {
     const { state } = this
     state.halted = row.halted
     if (row.halted) {
-      // an operator's rewind ends this leader's term, and the next leader finds the chain repaired
+      // a rewind or `unhalt` ends this leader's term, and the next leader finds the chain repaired
       await this.#inDatabase(() => assertIndexingLeader(pool, row.network, epoch))
       return { kind: 'halted', reason: row.halted }
     }
@@ -186,7 +187,7 @@ export class ChainIndexer {
     if (!state.isCaughtUp) state.headMs = latest.timestampMs
     if (latest.number < row.nextBlock - 1) return { kind: 'behind', latest: latest.number }
     if (!this.#runningHashes) {
-      await assertCursorOnChain(pool, chain, row, epoch)
+      await ensureCursorOnChain(pool, chain, row, epoch)
       const { runningHashes, trustBasis } = await readLastConfirmedHashes(chain, row)
       const alive = () => this.#showProgress(row.nextBlock, confirmed, 0, Date.now())
       this.#runningHashes =
@@ -199,8 +200,8 @@ export class ChainIndexer {
     // another node may have more blocks than the node that returned the newest block
     if (isFar && !isReadByHash) return this.#backfill(Math.min(confirmed, latest.number), latest)
     const unprovedCount = this.#tail.filter(({ block }) => block <= reported).length
-    const isFull = isFar || unprovedCount >= MAX_UNPROVED_BLOCKS
-    return this.#follow(latest, agreed, isFull)
+    const readsNoNewBlocks = isFar || unprovedCount >= MAX_UNPROVED_BLOCKS
+    return this.#follow(latest, agreed, readsNoNewBlocks)
   }
 
   /**
@@ -289,14 +290,14 @@ export class ChainIndexer {
   async #follow(
     latest: BlockHeader,
     agreed: ConfirmedHead,
-    isFull: boolean,
+    readsNoNewBlocks: boolean,
   ): Promise<IndexerStepOutcome> {
     const { chain, row } = this.#options
     const before = this.#tail
     const { confirmed: confirmedBlock } = agreed
     this.#prefetchRunningHashes(latest, confirmedBlock)
     const known = { chain, row, tail: before }
-    const extension = isFull ? null : await readNewBlocks(known, latest, this.#maxBlocks)
+    const extension = readsNoNewBlocks ? null : await readNewBlocks(known, latest, this.#maxBlocks)
     const kept = extension ? before.filter(({ block }) => block < extension.dropFrom) : before
     const tail = extension ? [...kept, ...extension.blocks] : before
     let confirming = firstWritableBlocks(tail.filter(({ block }) => block <= confirmedBlock))
@@ -324,12 +325,11 @@ export class ChainIndexer {
     }
     const replaced = rowsToReplace(this.#stored, kept, confirming.length)
     if (extension || proved.length > 0) await this.#write('follow', proved, extension, replaced)
-    // if nodes contradict each other about a block, a node may have invented the block: all unconfirmed blocks are read
-    // again
+    // if nodes contradict each other about a block, one may have invented it: all unconfirmed blocks are read again
     const why = this.#proofError && findNoQuorumError(this.#proofError)
     // if there are too many unproved blocks, and nodes no longer return their running hashes, the blocks are dropped
     // too: a catch-up reads them again and proves them by the running hashes at the newest block
-    const isPast = isFull && why instanceof NodesSilentError
+    const isPast = readsNoNewBlocks && why instanceof NodesSilentError
     const isDropped = isPast || why instanceof NodesDisagreeError
     this.#stored = isDropped ? null : tail.slice(confirming.length)
     return {
@@ -337,7 +337,8 @@ export class ChainIndexer {
       blocks: extension?.blocks.length ?? 0,
       facts: decodedLogCount(logsOfBlocks(extension?.blocks ?? [])),
       confirmedBlocks: confirming.length,
-      entries: decodedLogCount(logsOfBlocks(confirming)),
+      confirmedFacts: decodedLogCount(logsOfBlocks(confirming)),
+      entries: logsOfBlocks(confirming).entries.length,
       dropped: before.length - kept.length,
     }
   }
@@ -418,7 +419,7 @@ export class ChainIndexer {
     state.isCaughtUp = true
   }
 
-  /** True if all blocks up to a recent head are indexed, and proved where contracts keep running hashes. */
+  /** True if all confirmed blocks are indexed and trusted on some basis, and enough nodes show about the same head. */
   async #hasCaughtUp(): Promise<boolean> {
     const { chain, row } = this.#options
     const { confirmed } = this.state

@@ -9,9 +9,9 @@ import { inTransaction } from '../../db/pg/pool.js'
 import { fromHex, toHex } from '../../registry/primitives/bytes.js'
 
 /**
- * Consecutive checks that must find the cursor's block replaced before indexing of the chain halts: their number, and
- * the minimum time from the first to the last, ms. A few wrong answers may be transient. The cursor's block is the last
- * block before the cursor.
+ * Steps since the last one without an error that must find the cursor's block replaced before indexing of the chain
+ * halts: their number, and the minimum time from the first to the last, ms. A few wrong answers may be transient. The
+ * cursor's block is the last block before the cursor.
  */
 export const HALT_PATIENCE = { failures: 3, ms: 60_000 }
 /** A local chain replaces a confirmed block only when it restarts from an older state, so one check is enough. */
@@ -80,12 +80,13 @@ const readHashesOfNodes = async ({ rpc }: EvmChain, block: number): Promise<stri
   )
 
 /**
- * Checks that the chain still has the cursor's block. A chain counts as reorged only if all nodes have another block. A
- * local chain that restarted from an older state may have lost the block. Then the cursor moves back, unless a journal
- * entry is above the block to which it would move.
- * @throws DeepReorgError, ChainUnavailableError; Error where too few nodes have a block at that height
+ * Makes sure that the chain has the cursor's block. A chain counts as reorged only if every node that answers with a
+ * block at that height has another block, two at least where two are configured. A local chain that restarted from an
+ * older state may have lost the block. Then the cursor moves back, unless a journal entry is above the block to which
+ * it would move.
+ * @throws DeepReorgError, ChainUnavailableError; Error where no node has the block, and too few have another
  */
-export async function assertCursorOnChain(
+export async function ensureCursorOnChain(
   pool: pg.Pool,
   chain: EvmChain,
   row: ChainRow,
@@ -98,7 +99,9 @@ export async function assertCursorOnChain(
   const hashes = await readHashesOfNodes(chain, row.nextBlock - 1)
   if (hashes.includes(toHex(parentHash))) return
   if (!isCursorBlockReplaced(chain, hashes, parentHash))
-    throw new Error(`getting block ${row.nextBlock - 1}: no node has it`)
+    throw new Error(
+      `getting block ${row.nextBlock - 1}: no node has the indexed block, and too few have another`,
+    )
   if (chain.config.local && (await restoreLocalCursor(pool, chain, row, epoch))) return
   const local = `the local chain "${row.label}" is behind the journal (it came back from an older state): delete the world's data folder and start again; `
   throw new DeepReorgError(

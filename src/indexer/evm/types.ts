@@ -10,8 +10,8 @@ export interface ChainIndexerOptions extends Pick<LeaderContext, 'pool' | 'epoch
   /** The chain's cursor row, updated in place after each commit. */
   row: ChainRow
   /**
-   * How many checks in a row, and for how many ms, must find the cursor's block replaced before the chain halts.
-   * The default depends on whether the chain is local.
+   * How many steps since the last one without an error, and for how many ms, must find the cursor's block replaced
+   * before the chain halts. The default depends on whether the chain is local.
    */
   haltPatience?: { failures: number; ms: number }
   onProgress?: (progress: BackfillProgress) => void
@@ -25,8 +25,11 @@ export type IndexerStepOutcome =
   | {
       kind: 'followed'
       blocks: number
+      /** Number of logs (`decodedLogCount`) of the new blocks, and of the confirmed ones. */
       facts: number
       confirmedBlocks: number
+      confirmedFacts: number
+      /** Number of journal entries, without the messages and payments in confirmed logs. */
       entries: number
       dropped: number
     }

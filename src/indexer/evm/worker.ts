@@ -145,4 +145,4 @@ export async function findUnappliedMinimumBids(
 
 const isNews = (outcome: IndexerStepOutcome): boolean =>
   outcome.kind === 'backfilled' ||
-  (outcome.kind === 'followed' && outcome.facts + outcome.entries + outcome.dropped > 0)
+  (outcome.kind === 'followed' && outcome.facts + outcome.confirmedFacts + outcome.dropped > 0)

@@ -21,17 +21,17 @@ import type { TailChange } from './tail.js'
 import type { ChainIndexerOptions } from './types.js'
 
 /**
- * Maximum number of entries in a transaction while there are other writers: signed changes of users wait for the
+ * Maximum number of logs that one follow step confirms (one block may have more): signed changes of users wait for the
  * transaction's lock, about 50 ms.
  */
-export const MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP = 1_000
+export const MAX_LOGS_PER_FOLLOW = 1_000
 
 /** The first of `blocks`: as many as one transaction may write, but at least one. */
 export function firstWritableBlocks(blocks: readonly DecodedBlock[]): readonly DecodedBlock[] {
   let logs = 0
   const end = blocks.findIndex(({ decoded }, i) => {
     logs += decodedLogCount(decoded)
-    return i > 0 && logs > MAX_ENTRIES_PER_TRANSACTION_AFTER_CATCH_UP
+    return i > 0 && logs > MAX_LOGS_PER_FOLLOW
   })
   return end === -1 ? blocks : blocks.slice(0, end)
 }
@@ -178,7 +178,7 @@ function writeNewUnconfirmedBlocks(
 
 /**
  * Tail change that stores a backfilled range's last block, without logs. Its hash is needed if a local chain restarts
- * from an older state.
+ * from an older state, and to find where a rewind has to begin.
  */
 export const lastBlockAsTail = ({ to: block, lastHash: hash }: ConfirmedLogRange): TailChange => ({
   dropFrom: block,

@@ -122,9 +122,9 @@ async function readAgreedTransaction(
 }
 
 /**
- * Checks that a node can have the transactions of a slot. A node that is only some seconds behind passes, because the
- * read is repeated.
- * @throws MissingDataError where the node has pruned the slot, or stopped before it
+ * Checks that a node's null for a transaction in this slot counts as an answer. A node that is behind the slot passes
+ * if its newest block is at most `STOPPED_MS` old, or of unknown age.
+ * @throws MissingDataError where the node has pruned the slot, or has stopped before it; RpcError
  */
 async function assertNodeHasSlot(
   call: RpcCall,

@@ -11,8 +11,8 @@ import { chainErrorSentence } from '../../ops/causes.js'
 import type { ChainState } from '../../ops/chainState.js'
 import type { LeaderContext } from '../../ops/context.js'
 import { LoopStageTimer } from '../../ops/stages.js'
+import { alarmOfNoQuorumError } from '../evm/noQuorum.js'
 import { initialChainState } from '../evm/types.js'
-import { alarmOfNoQuorumError } from '../evm/undecided.js'
 import { type BackfillProgress, measureBackfillProgress } from '../progress.js'
 import {
   type PaymentProgramIdentity,
@@ -370,7 +370,9 @@ async function loadMemory(options: PaymentWatcherOptions, stages: LoopStageTimer
     tracker: new PaymentSequenceTracker(program, cursor),
     /** Signature up to which all transactions have been listed, except those that a node lists late. */
     listedTo: cursor.signature && bs58.encode(cursor.signature),
-    /** Time when the program's transactions were last listed, ms. */
+    /**
+     * Time at which the newest listing of the program's transactions was planned, Unix ms. -Infinity before the first.
+     */
     listedMs: Number.NEGATIVE_INFINITY,
     /**
      * Number of the stored unconfirmed payments, and their ids and transactions as text, null before the first write.

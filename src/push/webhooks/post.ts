@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import '../../ops/addressAttempts.js'
+import '../../ops/connectAttemptTimeout.js'
 import { lookupPublicAddress, parseWebhookUrl } from './target.js'
 
 /** Time limit of a delivery, from the connection to the response's head, ms. */

@@ -11,7 +11,10 @@ const MAX_CHARS = 20_000
 export interface SignatureEnvelope {
   /** The signature in hex, base64 or base58, without blanks. Empty where the text has no signature. */
   encoded: string
-  /** The JSON object that has the signature as a field, such as a public key's. Empty where the text has no object. */
+  /**
+   * Fields of the innermost JSON object around the signature, for example `pub_key`. Empty where the text has no JSON
+   * object.
+   */
   fields: Readonly<Record<string, unknown>>
 }
 

@@ -18,7 +18,10 @@ export interface WalletKind {
   /** Pattern of the hex of the kind's stored addresses, where it differs from the pattern of `coin`. */
   stored?: string
   coin: EnsCoinType
-  /** Description of the kind's signatures, without their envelope (`envelope.ts`). */
+  /**
+   * Noun phrase that describes the kind's signatures, without their envelope (`envelope.ts`): "64 bytes in hex, base58
+   * or base64". It completes the error text "The signature is not …", and is part of the API's documentation.
+   */
   form: string
   /** Sentence about signatures and accounts of the chain that are not supported. */
   refused?: string

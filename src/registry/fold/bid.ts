@@ -26,7 +26,7 @@ export function applyBid(work: FoldState, row: JournalRow, bid: Bid): void {
     row.effects = encodeBidEffects(decision)
     return
   }
-  const effects = effectsOfWonBid(work, seq, bid.wallet)
+  const effects = giveNameToBidder(work, seq, bid.wallet)
   nameRow.cluster = effects.cluster
   work.owners.set(decision.name, effects.cluster)
   work.clusters?.get(effects.cluster)?.names.push({ name: decision.name, seq })
@@ -35,8 +35,8 @@ export function applyBid(work: FoldState, row: JournalRow, bid: Bid): void {
 }
 
 /**
- * Number of public events of a bid that won: one for the name, two for a new cluster with its wallet, and one for a
- * private wallet that becomes public.
+ * Number of public events of a bid that won: one for the name; two more for a new cluster and its wallet; one more for
+ * a private wallet that becomes public.
  */
 function publicCountOf({ created, published }: WonBid): number {
   if (created) return 3
@@ -44,7 +44,7 @@ function publicCountOf({ created, published }: WonBid): number {
 }
 
 /** Finds the bidder's cluster, or creates it. Makes a private bidder public. @returns the bid's effects */
-function effectsOfWonBid(work: FoldState, seq: number, wallet: Buffer): WonBid {
+function giveNameToBidder(work: FoldState, seq: number, wallet: Buffer): WonBid {
   const key = mapKey(wallet)
   const verified = work.verified.get(key)
   if (!verified) {
@@ -57,8 +57,8 @@ function effectsOfWonBid(work: FoldState, seq: number, wallet: Buffer): WonBid {
 }
 
 /**
- * Makes a private wallet public. Its name was not reserved: if another public wallet or a name below a community of the
- * cluster has it, the wallet gets a numbered name.
+ * Makes a private wallet public. Its name was not reserved: if another public wallet of the cluster, or a name below
+ * one of its communities, has that name, the wallet gets a numbered name.
  */
 function publishWallet(
   work: FoldState,
@@ -68,25 +68,25 @@ function publishWallet(
 ): { walletName: string; isBackedUp: boolean } {
   const state = requireLoadedCluster(work, cluster)
   const { wallets } = state
-  const entry = wallets.get(key)
-  if (!entry) throw new Error(`a verified wallet is missing in the slice of cluster ${cluster}`)
+  const walletRow = wallets.get(key)
+  if (!walletRow) throw new Error(`a verified wallet is missing in the slice of cluster ${cluster}`)
   const taken = new Set(
     [...wallets.values()].filter((other) => !other.isPrivate).map((other) => other.name),
   )
   const name = firstFreeName(
-    entry.name,
+    walletRow.name,
     (candidate) => taken.has(candidate) || isNameTakenBelowCommunity(work, state, candidate),
   )
-  setWallet(work, publicWalletRow(entry, name, seq))
-  return { walletName: name, isBackedUp: entry.isBackedUp }
+  setWallet(work, publicWalletRow(walletRow, name, seq))
+  return { walletName: name, isBackedUp: walletRow.isBackedUp }
 }
 
 /**
  * Row of a private wallet that becomes public. `seq` replaces its sequence numbers, which reveal when the wallet was
  * added.
  */
-export const publicWalletRow = (entry: WalletRow, name: string, seq: number): WalletRow => ({
-  ...entry,
+export const publicWalletRow = (walletRow: WalletRow, name: string, seq: number): WalletRow => ({
+  ...walletRow,
   name,
   isPrivate: false,
   createdSeq: seq,

@@ -26,8 +26,8 @@ type ChangeDecision = AcceptedChangeWithEvents | ChangeRefusal
 type ClusterChangeOf<Kind extends ClusterChange['kind']> = Extract<ClusterChange, { kind: Kind }>
 
 /**
- * Folds a change by a signed-in wallet. The change takes effect as a whole or not at all. The API refuses an invalid
- * change before it is appended, but after a rewind an appended change may become invalid.
+ * Folds a change by a signed-in wallet. The change takes effect as a whole or not at all. A refused change is not
+ * appended (`appendSignedChanges`), but after a rewind an appended change may become invalid.
  */
 export function applyClusterChange(
   work: FoldState,
@@ -194,10 +194,10 @@ function decideAdd(
   const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name, isPrivate: requestedPrivacy } of change.wallets) {
-    const entry = wallets.get(mapKey(address))
+    const walletRow = wallets.get(mapKey(address))
     // a private wallet becomes public only by an explicit request
-    const isPrivate = requestedPrivacy ?? entry?.isPrivate ?? false
-    if (!entry) {
+    const isPrivate = requestedPrivacy ?? walletRow?.isPrivate ?? false
+    if (!walletRow) {
       rows.push({
         ...CREATOR_WALLET_FIELDS,
         isVerified: false,
@@ -208,9 +208,9 @@ function decideAdd(
         name,
         isPrivate,
       })
-    } else if (!entry.isPrivate && isPrivate) return { code: 'already_public', address }
-    else if (entry.isPrivate && !isPrivate) rows.push(publicWalletRow(entry, name, seq))
-    else if (entry.name !== name) return { code: 'wallet_exists', address }
+    } else if (!walletRow.isPrivate && isPrivate) return { code: 'already_public', address }
+    else if (walletRow.isPrivate && !isPrivate) rows.push(publicWalletRow(walletRow, name, seq))
+    else if (walletRow.name !== name) return { code: 'wallet_exists', address }
   }
   const refusal = checkNames(work, state, rows)
   if (refusal) return refusal
@@ -219,9 +219,9 @@ function decideAdd(
 }
 
 /**
- * Returns the refusal for the first wallet name that is taken, or null. The name of a public wallet must be unique
- * among public wallets and among names below the cluster's communities. The name of a private wallet must be unique
- * among all wallets of the cluster. So a private wallet reserves no name.
+ * Returns the refusal for the first wallet name that is taken, or null. A public wallet's name must differ from those
+ * of other public wallets and of names below the cluster's communities, so a private wallet reserves no name. A private
+ * wallet's name must differ from those of all other wallets of the cluster.
  */
 function checkNames(
   work: FoldState,
@@ -256,9 +256,9 @@ function renameWallets(
   const { wallets } = state
   const rows: WalletRow[] = []
   for (const { address, name } of change.wallets) {
-    const entry = wallets.get(mapKey(address))
-    if (!entry) return { code: 'not_in_cluster', address }
-    if (entry.name !== name) rows.push({ ...entry, name, updatedSeq: seq })
+    const walletRow = wallets.get(mapKey(address))
+    if (!walletRow) return { code: 'not_in_cluster', address }
+    if (walletRow.name !== name) rows.push({ ...walletRow, name, updatedSeq: seq })
   }
   const eventOf = ({ name, address: wallet, isVerified }: WalletRow): PublicEvent => {
     return { type: 'UPDATE_WALLET_NAME', cluster, name, wallet, isVerified }
@@ -273,7 +273,7 @@ function removeWallets(
 ): ChangeDecision {
   const { wallets, names } = requireLoadedCluster(work, cluster)
   const rows = change.addresses.flatMap((address) => wallets.get(mapKey(address)) ?? [])
-  if (names.length > 0 && isLastVerified(wallets, rows)) return { code: 'last_verified_wallet' }
+  if (names.length > 0 && leavesNoneVerified(wallets, rows)) return { code: 'last_verified_wallet' }
   for (const row of rows) removeWallet(work, cluster, mapKey(row.address))
   return {
     cluster,
@@ -289,7 +289,7 @@ const removeWalletEvent = ({ cluster, address }: WalletRow): PublicEvent => ({
 })
 
 /** True if no verified wallet would remain without the `leaving` wallets. */
-function isLastVerified(
+function leavesNoneVerified(
   wallets: ReadonlyMap<string, WalletRow>,
   leaving: readonly WalletRow[],
 ): boolean {
@@ -306,19 +306,19 @@ function verifyWallet(
   const cluster = work.clusterSerials.get(mapKey(change.clusterId))
   if (cluster === undefined) return { code: 'not_found' }
   const target = requireLoadedCluster(work, cluster)
-  const entry = target.wallets.get(key)
-  if (!entry) return { code: 'not_invited' }
-  if (entry.isVerified) return decisionWithoutEffect(cluster)
-  // While names move out of a cluster, it accepts no verified wallet. A wallet of the target could bring the names
-  // back, and names that the wallet registers would move away with the others.
+  const walletRow = target.wallets.get(key)
+  if (!walletRow) return { code: 'not_invited' }
+  if (walletRow.isVerified) return decisionWithoutEffect(cluster)
+  // While its names move away, a cluster verifies no wallet (moves.ts, 2): names that such a wallet registers would be
+  // moved by the next part, too.
   if (work.moves.has(cluster)) return { code: 'names_moving' }
   const verified = work.verified.get(key)
-  const events = verified ? leaveCluster(work, seq, verified.cluster, entry, key) : []
+  const events = verified ? leaveCluster(work, seq, verified.cluster, walletRow, key) : []
   if ('code' in events) return events
   const set = setWallets(
     work,
     cluster,
-    [{ ...entry, isVerified: true, updatedSeq: seq }],
+    [{ ...walletRow, isVerified: true, updatedSeq: seq }],
     ({ name }) => {
       return { type: 'VERIFY_WALLET', cluster, name, wallet: change.actor, isVerified: true }
     },
@@ -331,27 +331,28 @@ function verifyWallet(
  * wallet remains in `from`, its names move to the other cluster. This move is public, so it is refused if the wallet is
  * private in one of the two clusters.
  * @returns the events, or the refusal
- * @param entry the wallet's row in the other cluster
+ * @param targetRow the wallet's row in the other cluster
  * @param key map key of the wallet's address
  */
 function leaveCluster(
   work: FoldState,
   seq: number,
   from: number,
-  entry: WalletRow,
+  targetRow: WalletRow,
   key: string,
 ): PublicEvent[] | ChangeRefusal {
   const old = requireLoadedCluster(work, from)
   const row = old.wallets.get(key)!
-  const moving = isLastVerified(old.wallets, [row]) ? old.names : []
-  if (moving.length > 0 && (entry.isPrivate || row.isPrivate)) return { code: 'names_would_reveal' }
-  if (isBlockedByNameMove(work, from, entry.cluster, moving)) return { code: 'names_moving' }
+  const moving = leavesNoneVerified(old.wallets, [row]) ? old.names : []
+  if (moving.length > 0 && (targetRow.isPrivate || row.isPrivate))
+    return { code: 'names_would_reveal' }
+  if (isBlockedByNameMove(work, from, targetRow.cluster, moving)) return { code: 'names_moving' }
   removeWallet(work, from, key)
   const events = row.isPrivate ? [] : [removeWalletEvent(row)]
   if (moving.length === 0) return events
   return [
     ...events,
-    ...beginNameMove(work, { source: from, target: entry.cluster, seq, actor: row.address }),
+    ...beginNameMove(work, { source: from, target: targetRow.cluster, seq, actor: row.address }),
   ]
 }
 
@@ -366,8 +367,8 @@ function signMembership(
   cluster: number,
 ): ChangeDecision {
   if (work.clusterSerials.get(mapKey(clusterId)) !== cluster) return { code: 'forbidden' }
-  const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(actor))!
-  setWallet(work, { ...entry, evidenceSeq: seq })
+  const walletRow = requireLoadedCluster(work, cluster).wallets.get(mapKey(actor))!
+  setWallet(work, { ...walletRow, evidenceSeq: seq })
   return { cluster, hasEffect: true, events: [] }
 }
 
@@ -377,9 +378,9 @@ function confirmBackup(
   { address }: ClusterChangeOf<'confirm_backup'>,
   cluster: number,
 ): ChangeDecision {
-  const entry = requireLoadedCluster(work, cluster).wallets.get(mapKey(address))
-  if (!entry) return { code: 'not_in_cluster', address }
-  const rows = entry.isBackedUp ? [] : [{ ...entry, isBackedUp: true, updatedSeq: seq }]
+  const walletRow = requireLoadedCluster(work, cluster).wallets.get(mapKey(address))
+  if (!walletRow) return { code: 'not_in_cluster', address }
+  const rows = walletRow.isBackedUp ? [] : [{ ...walletRow, isBackedUp: true, updatedSeq: seq }]
   return setWallets(work, cluster, rows, () => ({
     type: 'BACKUP_WALLET',
     cluster,

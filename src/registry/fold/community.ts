@@ -45,7 +45,10 @@ export function applyCommunityConfiguration(
 const canonicalRulesText = (rules: CommunityRules): string =>
   JSON.stringify(communityRulesJson(rules))
 
-/** Actor shown in public. For a private wallet it is the oldest public wallet of its cluster. */
+/**
+ * Actor shown in public: the wallet itself, or for a private wallet the oldest public verified wallet of its cluster.
+ * Null if there is none.
+ */
 function publicActor(work: FoldState, actor: Buffer, cluster: number): Buffer | null {
   return work.verified.get(mapKey(actor))?.isPrivate
     ? oldestPublicWallet(requireLoadedCluster(work, cluster))
@@ -130,9 +133,9 @@ export const claimAccountOfAssignment = ({
 }: CommunityNameRegistration): Buffer | null => (isAssigned && met ? addressOfWord(met) : null)
 
 /**
- * Returns the refusal of a name that is assigned after an airdrop claim, or null. A cluster gets one assigned name. A
- * claim gives one assigned name, even if the claim's account is verified in another cluster later. The name is for a
- * wallet verified in the cluster. Requirements do not matter.
+ * Returns the refusal of a name that is assigned after an airdrop claim, or null. In each community, a cluster gets one
+ * assigned name and a claim gives one, even if the claim's account is verified in another cluster later. The name is
+ * for a wallet verified in the cluster. Requirements do not matter.
  */
 function checkAssignment(work: FoldState, request: CommunityNameRequest): ChangeRefusal | null {
   const { community, name, wallet, rules, cluster, claim } = request
@@ -163,7 +166,7 @@ function isCommunityNameTaken(
   const cluster = work.owners.get(community)
   if (cluster === undefined) return false
   return [...requireLoadedCluster(work, cluster).wallets.values()].some(
-    (entry) => entry.name === name && !entry.isPrivate,
+    (row) => row.name === name && !row.isPrivate,
   )
 }
 
@@ -183,10 +186,10 @@ export function setCommunityName(
   changes.communityNames.push(row)
 }
 
-type RegisteredName = Omit<CommunityNameRow, 'seq'>
+type NewCommunityName = Omit<CommunityNameRow, 'seq'>
 
 /** Registers a community name. The event names the cluster in which the owner is publicly verified, if there is one. */
-function registerName(work: FoldState, row: JournalRow, registered: RegisteredName): void {
+function registerName(work: FoldState, row: JournalRow, registered: NewCommunityName): void {
   setCommunityName(work, { ...registered, seq: row.seq })
   const verified = work.verified.get(mapKey(registered.address))
   const cluster = verified && !verified.isPrivate ? verified.cluster : null

@@ -26,8 +26,9 @@ import {
 import { beginFold, type FoldState, finishFold } from './work.js'
 
 /**
- * The registry's state as a pure fold of the journal. `rowKeysOfEntries` lists the keys of the rows that a batch reads,
- * the writer loads these rows into a `LoadedRegistryRows`, and the fold returns the rows to write.
+ * This module makes the registry's rows from journal entries, as a pure fold. `rowKeysOfEntries` lists the keys of the
+ * rows that a batch reads, the writer loads these rows into a `LoadedRegistryRows`, and the fold returns the rows to
+ * write.
  */
 
 /** Keys of the rows that a batch of entries reads. */
@@ -121,6 +122,7 @@ function addCommunity(keys: RegistryRowKeys, community: string, sinceMs: number)
   keys.communities.set(community, Math.min(sinceMs, keys.communities.get(community) ?? sinceMs))
 }
 
+/** Adds bidders for names that the batch may make communities: their clusters are loaded in full. */
 function addCommunityBidders(keys: RegistryRowKeys, entries: readonly DecodedEntry[]): void {
   for (const { content } of entries) {
     if (content.kind === 'bid' && content.name !== null && keys.communities.has(content.name))
@@ -131,9 +133,9 @@ function addCommunityBidders(keys: RegistryRowKeys, entries: readonly DecodedEnt
 /**
  * Folds entries, in order, into the rows to write. A refused change has no effect, and its refusal is in `outcomes`.
  * @param writerMs clock of the writer, ms. An entry's timestamp is the time of its block or request, but not later than
- * this clock and not earlier than the timestamps of earlier entries. Earlier changes of a cluster without a public
- * event are left out, because the timestamp of a later event would reveal their time. A rebuild passes Infinity, and
- * each entry's stored timestamp as its time, so that timestamps are copied.
+ * this clock and not earlier than the timestamps of earlier entries. The timestamp of a cluster change without a public
+ * event does not bound later timestamps, which would reveal it. A rebuild passes Infinity, and each entry's stored
+ * timestamp as its time, so that timestamps are copied.
  * @param rulesOf rules by version; each entry is decided by its own version
  * @throws Error for a slice without a key of `rowKeysOfEntries`; errors of `rulesOf`
  */
@@ -151,7 +153,7 @@ export function foldEntriesToRows(
     const previousMs = head.atMs
     head.seq += 1
     head.atMs = Math.max(head.atMs, Math.min(entry.causeMs, writerMs))
-    // listed field by field: a spread takes longer than the rest of the row
+    // listed field by field: a spread here takes longer than the rest of the loop's work for a row
     const row: JournalRow = {
       kind: entry.kind,
       position: entry.position,

@@ -75,8 +75,7 @@ export function rowKeysOfMirrorEntries(entries: readonly LeafEvent[][]): Registr
     if (event.type === 'TRANSFER_NAME') keys.names.add(event.name)
     if (event.type === 'REGISTER_COMMUNITY_NAME')
       keys.communityNames.add(communityNameKey(event.community, event.name))
-    // Registrations depend on the actor's cluster. For a name it is `event.cluster`, which has no rows yet if the batch
-    // creates it.
+    // Registrations depend on the actor's cluster. For a name, only unless an earlier event of the batch created it.
     const needsActor = event.type === 'REGISTER_NAME' ? before.length > 0 : 'community' in event
     if (needsActor && actor) keys.wallets.add(mapKey(actor))
   }
@@ -179,9 +178,9 @@ class MirrorFoldState implements MirrorState {
   }
 
   changeWallet({ cluster, wallet }: EventArgument<'changeWallet'>, change: Partial<PublicWallet>) {
-    const entry = this.#walletsOf(cluster).get(mapKey(wallet))
-    if (!entry) throw this.#misfitError()
-    setWallet(this.#work, { ...entry, ...change, updatedSeq: this.#work.changes.head.seq })
+    const walletRow = this.#walletsOf(cluster).get(mapKey(wallet))
+    if (!walletRow) throw this.#misfitError()
+    setWallet(this.#work, { ...walletRow, ...change, updatedSeq: this.#work.changes.head.seq })
   }
 
   removeWallet({ cluster, wallet }: EventArgument<'removeWallet'>) {
@@ -253,8 +252,9 @@ class MirrorFoldState implements MirrorState {
 type EventArgument<Method extends keyof MirrorState> = Parameters<MirrorState[Method]>[0]
 
 /**
- * Kind, body and effects of an entry with the given events. A journal of an earlier build has the kind `move_names`
- * instead of `mirrored`, with effects of the same form.
+ * Journal content of a mirrored entry. If its last event is REGISTER_NAME, the entry becomes the `bid` that won the
+ * name. Any other entry becomes `mirrored`, with an empty body and its events as effects. Journals of earlier builds
+ * have `move_names` in place of `mirrored`.
  */
 function entryContentOf(
   events: readonly PublicEvent[],

@@ -15,7 +15,8 @@ import { type FoldState, requireLoadedCluster, setPublicEvents } from './work.js
  * 2. Until the last part the source has no verified wallet and accepts none, so it gets no further names.
  * 3. A cluster is the source or target of at most one move in progress. Names that fit in one entry may still move to a
  * cluster that is a target.
- * 4. A target cannot lose its last verified wallet, because it has names.
+ * 4. A target cannot lose its last verified wallet, because it has names, and because its wallets cannot take these
+ * names to another cluster (3).
  * 5. The body of a part has only the id of the source, so the fold stays a function of the journal. A part without
  * remaining names (after a rewind) has no effect.
  *
@@ -37,7 +38,7 @@ export function isBlockedByNameMove(
   )
 }
 
-/** Begins a move. @returns the events of the names that move with the deciding entry */
+/** Begins a move. @returns the events of the names that this entry moves */
 export function beginNameMove(work: FoldState, move: NameMoveRow): PublicEvent[] {
   const { source, target } = move
   const from = requireLoadedCluster(work, source)

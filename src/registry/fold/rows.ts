@@ -23,7 +23,10 @@ export interface RegistryRowKeys {
   names: Set<string>
   /** Wallets whose verified wallet row is needed. Each of them may also create a cluster. */
   wallets: Set<string>
-  /** Signers of changes, a part of `wallets`. Their clusters are loaded in full. */
+  /**
+   * Signers of changes, and bidders for names that the batch may make communities; all are in `wallets`. Their clusters
+   * are loaded in full.
+   */
   actors: Set<string>
   /** Ids of clusters that changes refer to. They are loaded in full. */
   clusterIds: Set<string>
@@ -67,7 +70,10 @@ export interface ClusterName {
   seq: number
 }
 
-/** A cluster that is loaded in full, with all its wallets. */
+/**
+ * A cluster that is loaded in full: all public wallets, and the private ones where the batch can depend on them
+ * (db/journal/sliceClusters.ts).
+ */
 export interface ClusterState {
   /** Wallets by address key. Rows are replaced and never mutated. */
   wallets: Map<string, WalletRow>
@@ -149,7 +155,7 @@ export interface JournalRow extends Required<Entry> {
   /** Number of the entry's first public event, or of the next event if the entry has none. */
   publicFirst: number
   publicCount: number
-  /** Stored address of the actor shown in public, null where none may be shown. */
+  /** Stored address of the actor shown in public. Null where there is none, or none may be shown. */
   actor: Buffer | null
   effects: Buffer
 }
@@ -185,6 +191,7 @@ export interface WalletRow {
   evidenceSeq: number | null
 }
 
+/** Entry (`seq`) that configured a community (`name`). */
 export interface CommunityRow {
   name: string
   seq: number
@@ -197,14 +204,15 @@ export interface CommunityNameRow {
   /** Stored address of the owner. */
   address: Buffer
   /**
-   * False if an owner of the community registered the name for a wallet that isn't in the owner's cluster in public.
+   * False if a wallet of the community's cluster registered the name for a wallet that is not in that cluster in
+   * public.
    */
   isVerified: boolean
   /** Serial of the cluster that got the name after an airdrop claim. Null for other names. */
   assigned: number | null
   /**
-   * Stored address of the claim's account. Null for other names, and where an earlier version did not store the
-   * account.
+   * Stored address of the account whose claim gave the name. Null for other names, and for entries of earlier versions,
+   * which did not store the account.
    */
   claim: Buffer | null
   seq: number
@@ -246,7 +254,7 @@ export interface RowChanges {
   walletUpdates: WalletRow[]
   walletRemovals: Pick<WalletRow, 'cluster' | 'address'>[]
   nameMoves: MovedName[]
-  /** Clusters whose names the batch has moved completely. */
+  /** Sources of moves that were in progress before the batch and that it has completed. */
   movesEnded: number[]
   /** Moves of names between clusters that the batch has begun and not completed. */
   moves: NameMoveRow[]

@@ -15,7 +15,9 @@ import {
 
 /** State of a running fold: the loaded rows as the entries so far have changed them, and the rows to write. */
 export interface FoldState extends Omit<LoadedRegistryRows, 'head' | 'clusters'> {
-  /** Null in a batch that loads no cluster in full. New clusters of the batch are then only in `changes`. */
+  /**
+   * Null in a batch of only bids and minimums for which no cluster was loaded. New clusters are then only in `changes`.
+   */
   clusters: Map<number, ClusterState> | null
   /** Rules of the current entry. */
   rules: Ruleset

@@ -18,7 +18,7 @@ export interface DecodedEntry extends Required<Entry> {
   content: EntryContent
 }
 
-/** Decodes the body of an entry. @throws RangeError for an invalid body, and for a `mirrored` entry */
+/** Decodes an entry's body into `content`. @throws RangeError for an invalid body, and for a `mirrored` entry */
 export function decodeEntry({
   kind,
   position,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { wordToName } from '../primitives/name.js'
 import { bytesField, decodeBody, encodeBody, walletField, wordField } from './body.js'
 
-const paymentSchema = z.strictObject({
+const communityPaymentBodySchema = z.strictObject({
   /** Transaction hash or signature. */
   tx: bytesField(),
   /** Label of the chain on which the payment was made. */
@@ -38,7 +38,7 @@ const paymentSchema = z.strictObject({
    */
   freed: z.int().optional(),
 })
-export type CommunityPaymentBody = z.output<typeof paymentSchema>
+export type CommunityPaymentBody = z.output<typeof communityPaymentBodySchema>
 
 export interface PaymentContent {
   kind: 'pay_community_name'
@@ -51,12 +51,12 @@ export interface PaymentContent {
 
 /** Encodes the body of a payment's entry. @throws RangeError for a payment that the schema refuses */
 export function encodePayment(payment: CommunityPaymentBody): Buffer {
-  return encodeBody('pay_community_name', paymentSchema, payment)
+  return encodeBody('pay_community_name', communityPaymentBodySchema, payment)
 }
 
 /** Decodes the body of a payment's entry. @throws RangeError for a body that the schema refuses */
 export function decodePayment(body: Buffer): PaymentContent {
-  const payment = decodeBody('pay_community_name', paymentSchema, body)
+  const payment = decodeBody('pay_community_name', communityPaymentBodySchema, body)
   const { community, name } = payment
   return {
     kind: 'pay_community_name',

@@ -14,7 +14,8 @@ export type QuoteVerdict = keyof typeof QUOTE_VERDICT
 
 /**
  * States of a payment by number in the database (never renumber). `seen`: unconfirmed, may vanish. `confirmed`: waits
- * for delivery and settlement (a name) or the decision (a community name). `done`: settled, refunded, or journalled.
+ * for delivery and settlement (a name) or the decision (a community name). `done`: a payment for a name was settled,
+ * refunded or reclaimed; a payment for a community name is in the journal.
  */
 export const PAYMENT_STATE = { seen: 0, confirmed: 1, done: 2 } as const
 type PaymentState = keyof typeof PAYMENT_STATE

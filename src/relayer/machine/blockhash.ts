@@ -80,6 +80,7 @@ function isTooLate(
   return unchangedMs > MAX_VALID_MS && !isPending
 }
 
+/** Decides the next action of a job from its state on the cluster. Pure: the relayer executes the action. */
 export function planSolanaJobStep(job: SolanaJob, seen: SolanaJobSnapshot): SolanaJobAction {
   const { status, payment } = seen
   if (hasJobEnded(job)) return { do: 'wait' }
@@ -108,8 +109,8 @@ function planSucceededTx(payment: JobPaymentState | null, isLate: boolean): Sola
 }
 
 /**
- * Action for a job without a transaction that a block can still include. By the payment's state, the job is signed,
- * queued again, confirmed or parked.
+ * Action for a queued job, or a job whose transaction has expired. By the payment's state, the job is signed, queued
+ * again, confirmed or parked.
  */
 function planByPayment(job: SolanaJob, payment: JobPaymentState): SolanaJobAction {
   switch (payment.is) {

@@ -26,6 +26,7 @@ import { type EvmJob, hasJobEnded } from './job.js'
 
 const WAIT_ACTION: EvmJobAction = { do: 'wait' }
 
+/** Decides the next action of a job from its state on the chain. Pure: the relayer executes the action. */
 export function planEvmJobStep(
   job: EvmJob,
   seen: EvmJobSnapshot,
@@ -267,8 +268,9 @@ function planReplacement(
   if (fees) return { do: 'sign', purpose, nonce: job.nonce, gas, fees, valueWei }
   if (purpose === 'cancel') return { do: 'broadcast', tx }
   if (tx.maxFeePerGas < baseFeePerGasOf(fresh)) return planStuckTx(tx, seen)
-  // no node accepts the transaction at the highest price, so a cancel frees later nonces. Not if a node accepted an
-  // earlier transaction of the job, which may be mined.
+  // No node accepts the transaction at the highest price that the caps allow. Fail the job: a cancel then uses its
+  // nonce and frees later nonces. If a node accepted an earlier transaction of the job, that one may be mined, so send
+  // the last transaction again.
   return tx.isRejected && !hasSentTransaction(job, seen)
     ? failAction({ class: 'revert', reason: REFUSED_BY_NODES })
     : { do: 'broadcast', tx }

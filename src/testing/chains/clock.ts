@@ -3,7 +3,7 @@ import type { LocalClients } from './localClients.js'
 
 const MAX_CLOCK_READS = 10
 
-/** This host's clock, seconds since 1970. */
+/** This host's clock, seconds since 1970: whole ones, to compare with block timestamps. */
 export const hostUnixSeconds = (): number => Math.floor(Date.now() / 1_000)
 
 /**

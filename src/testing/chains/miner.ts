@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { advanceClockToLead, readClockLeadSeconds } from './clock.js'
 import type { LocalClients } from './localClients.js'
 
-/** Control of the mining of a chain by this process. A test that needs a fixed head stops the mining. */
+/**
+ * Controls the mining that `startMiner` began. For a fixed head, use `paused` around one call, or `hold(true)` until
+ * `hold(false)`. `stop` is final.
+ */
 export type Miner = ReturnType<typeof startMiner>
 
 /**

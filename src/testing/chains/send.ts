@@ -29,7 +29,7 @@ export interface DeploymentTransaction {
   readonly data: Hex
 }
 
-/** Transaction that creates a contract. */
+/** Transaction that creates a contract. `label` names the transaction in the error if it reverts. */
 export const contractCreationTransaction = <const A extends Abi>(
   label: string,
   code: EncodeDeployDataParameters<A>,

@@ -53,7 +53,7 @@ export const deployHub = ({
   deliverLimitWei = DEFAULT_DELIVER_LIMIT_WEI,
   ...settings
 }: HubDeploymentSettings) =>
-  deployWithEndpoint(settings, (endpoint) => ({
+  deployEndpointAndApp(settings, (endpoint) => ({
     label: 'deploying the hub',
     data: hubCreationCode({ ...settings, deliverLimitWei, endpoint }),
   }))
@@ -63,12 +63,12 @@ export const deployHub = ({
  * @param settings also have `hubEid`, LayerZero's endpoint id of the hub's chain
  */
 export const deploySpoke = (settings: BridgeAppSettings & { readonly hubEid: number }) =>
-  deployWithEndpoint(settings, (endpoint) => ({
+  deployEndpointAndApp(settings, (endpoint) => ({
     label: 'deploying a spoke',
     data: spokeCreationCode({ ...settings, endpoint }, settings.hubEid),
   }))
 
-async function deployWithEndpoint(
+async function deployEndpointAndApp(
   settings: BridgeAppSettings,
   app: (endpoint: Address) => DeploymentTransaction,
 ) {

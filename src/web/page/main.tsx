@@ -3,7 +3,7 @@ import lazy, { ErrorBoundary } from 'preact-iso/lazy'
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router'
 import { pageOfPath } from '../paths.js'
 import { serviceInfo } from './lib/service.js'
-import { loadTabItem, SESSION_ITEM } from './lib/tabStorage.js'
+import { loadTabItem, SESSION_ITEM_NAME } from './lib/tabStorage.js'
 import { PageFrame } from './parts/frame.js'
 import { AddressPage, NameBelowCommunityPage, NamePage } from './views/cluster.js'
 import { Home } from './views/home.js'
@@ -42,7 +42,7 @@ function CurrentPage() {
 }
 
 // on every page, session.js listens for other tabs: when one signs the wallet out, this tab forgets the session too
-if (loadTabItem(SESSION_ITEM)) void import('./account/session.js')
+if (loadTabItem(SESSION_ITEM_NAME)) void import('./account/session.js')
 
 render(
   <LocationProvider scope={/^\/(?!openapi|docs(?:[/?#]|$)|v1\/)/}>

@@ -2,7 +2,7 @@ import { toFunctionSelector } from 'viem'
 import type { ChainConfig } from '../../../config/index.js'
 import { fromHex } from '../../../registry/primitives/bytes.js'
 import { keccak256 } from '../../../registry/primitives/keccak.js'
-import { storedRunningHashes } from '../../../registry/runningHash.js'
+import { parseStoredRunningHashes } from '../../../registry/runningHash.js'
 import type { Hex } from '../../chain.js'
 import {
   ContradictingNodeError,
@@ -90,7 +90,7 @@ export function decodeRunningHashes(
   parentHash: Buffer,
   stored: Buffer | null,
 ): (Buffer | null)[] {
-  const known = storedRunningHashes(parentHash, stored)
+  const known = parseStoredRunningHashes(parentHash, stored)
   return contractsWithRunningHash(contracts).map(({ address }) => known.get(address) ?? null)
 }
 

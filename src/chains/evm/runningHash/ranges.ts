@@ -48,7 +48,8 @@ export interface BlockRangeSource<Range> {
   read(call: RpcCall, from: number, to: number, first?: Range): Promise<Range>
   /**
    * Called with every range. Checks that two nodes have the range's last block, if the ranges of all nodes but one were
-   * refuted. Absent where no running hash proves ranges.
+   * refuted. Absent where no running hash proves ranges. Its presence also allows the range of one node, if the ranges
+   * of all other nodes were refuted.
    * @throws as `requireAgreedLastBlock`
    */
   requireAgreedEnd?(range: AgreedAnswer<Range>): Promise<void>

@@ -1,4 +1,4 @@
-import { createTabState, SESSION_ITEM } from '../lib/tabStorage.js'
+import { createTabState, SESSION_ITEM_NAME } from '../lib/tabStorage.js'
 import type { SigningWalletKind } from '../lib/types.js'
 import { forgetSentTransactions } from './followed.js'
 
@@ -20,7 +20,7 @@ export interface Session {
  * The signed-in wallet of this tab; null while no wallet is signed in. A session whose key has ended does not survive a
  * reload.
  */
-export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (session) =>
+export const sessionState = createTabState<Session | null>(SESSION_ITEM_NAME, null, (session) =>
   session?.isEnded ? null : session,
 )
 
@@ -29,7 +29,7 @@ export const sessionState = createTabState<Session | null>(SESSION_ITEM, null, (
  * it is forgotten when the last of them closes. Null where the browser has no such channel.
  */
 export const tabChannel =
-  'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM) : null
+  'BroadcastChannel' in globalThis ? new BroadcastChannel(SESSION_ITEM_NAME) : null
 /** Time after its question for which a tab accepts a session from another tab, ms. */
 const HANDOVER_MS = 1_000
 /** A tab asks when its account pages open. Another tab gives its session, or reports a key that was signed out. */

@@ -252,7 +252,9 @@ function useAccountData({ session, error, talk }: SharedState, send: Send, say: 
   }
 }
 
-/** Functions that connect the signed-in wallet, or a wallet that signs in. */
+/**
+ * Functions that connect a wallet, sign in, ask the visitor to confirm, and read whether a transaction was executed.
+ */
 function useConnection({ session, wallets, talk }: SharedState, left: AbortSignal) {
   const connected = useRef<ConnectedAccount | null>(null)
   const confirmed = async (question: ConfirmationQuestion, more?: () => string) =>

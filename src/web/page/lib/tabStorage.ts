@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Key of the signed-in wallet in session storage. */
-export const SESSION_ITEM = 'clusterd.session'
+/**
+ * Name of the item in session storage that has this tab's session, and of the channel on which tabs hand over the
+ * session.
+ */
+export const SESSION_ITEM_NAME = 'clusterd.session'
 
 /**
  * State of this tab. It outlives the components that show it, and a reload where the browser has session storage that
