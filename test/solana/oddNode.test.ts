@@ -123,7 +123,12 @@ it('a node that lists thousands of transactions which no node has, and hides a p
     if (!(options as { before?: string }).before) pages = 0
     return pages < 5 ? inventedPage(pages++) : []
   }
+  const cursorSlot = async () =>
+    (await world.hub.pool.query('SELECT slot FROM payment_cursors')).rows[0]?.slot
+  const before = await cursorSlot()
   const { payments } = (await watcher.step()) as { payments: number }
+  // a transaction that was left out must not be passed
+  expect(await cursorSlot()).toBe(before)
   expect(payments).toBe(1)
   expect((await names()).at(-1)).toBe('listed-by-one')
   expect(read).toBeLessThan(2_500)

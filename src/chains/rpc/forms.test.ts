@@ -37,3 +37,20 @@ describe('the form of a list of logs', () => {
     expect(read).toBeLessThan(10)
   })
 })
+
+describe('numbers of a Solana node', () => {
+  const simulated = (unitsConsumed: unknown) => ({ value: { err: null, unitsConsumed } })
+
+  it.each<[string, Parameters<typeof requireRpcAnswerForm>[0], unknown]>([
+    ['a fraction of a fee', 'getRecentPrioritizationFees', [{ prioritizationFee: 1.5 }]],
+    ['a negative slot', 'getSlot', -1],
+    ['a fraction of a unit', 'simulateTransaction', simulated(1.5)],
+    ['more units than a transaction may use', 'simulateTransaction', simulated(2 ** 40)],
+  ])('are not %s', (_, method, answer) => {
+    expect(() => requireRpcAnswerForm(method, answer)).toThrow('has another form')
+  })
+
+  it.each([0, 1_400_000, undefined, null])('are compute units such as %s', (units) => {
+    expect(requireRpcAnswerForm('simulateTransaction', simulated(units))).toEqual(simulated(units))
+  })
+})

@@ -3,7 +3,9 @@ import { decodeBase58 } from '../../registry/primitives/base58.js'
 import { transientError } from './errors.js'
 
 const textSchema = z.string()
-const numberSchema = z.number()
+const integerSchema = z.int().nonnegative()
+/** Solana's maximum number of compute units of a transaction. */
+const MAX_COMPUTE_UNITS = 1_400_000
 const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/)
 const quantitySchema = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
 const base58Schema = (bytes: number) =>
@@ -40,8 +42,8 @@ const blockSchema = z
   })
   .nullable()
 const accountSchema = z.object({ data: listSchema(textSchema), owner: textSchema })
-const instructionSchema = z.object({ programIdIndex: numberSchema, data: textSchema })
-const contextSchema = z.object({ slot: numberSchema })
+const instructionSchema = z.object({ programIdIndex: integerSchema, data: textSchema })
+const contextSchema = z.object({ slot: integerSchema })
 const objectWithValueSchema = <Value extends z.ZodType>(value: Value) => z.object({ value })
 
 /** Schemas of nodes' answers, with the fields that the code relies on (execution API; Agave's RPC). */
@@ -75,33 +77,33 @@ const ANSWER_SCHEMA_BY_METHOD: Readonly<Record<string, z.ZodType>> = {
     })
     .nullable(),
   getAccountInfo: z.object({ context: contextSchema, value: accountSchema.nullable() }),
-  getBalance: objectWithValueSchema(z.int().nonnegative()),
-  getBlockHeight: numberSchema,
-  getBlockTime: numberSchema.nullable(),
-  getEpochInfo: z.object({ absoluteSlot: numberSchema, blockHeight: numberSchema }),
-  getFirstAvailableBlock: numberSchema,
+  getBalance: objectWithValueSchema(integerSchema),
+  getBlockHeight: integerSchema,
+  getBlockTime: integerSchema.nullable(),
+  getEpochInfo: z.object({ absoluteSlot: integerSchema, blockHeight: integerSchema }),
+  getFirstAvailableBlock: integerSchema,
   getGenesisHash: textSchema,
   getLatestBlockhash: objectWithValueSchema(
-    z.object({ blockhash: base58Schema(32), lastValidBlockHeight: numberSchema }),
+    z.object({ blockhash: base58Schema(32), lastValidBlockHeight: integerSchema }),
   ),
-  getMinimumBalanceForRentExemption: numberSchema,
+  getMinimumBalanceForRentExemption: integerSchema,
   getMultipleAccounts: z.object({
     context: contextSchema,
     value: listSchema(accountSchema.nullable()),
   }),
-  getRecentPrioritizationFees: listSchema(z.object({ prioritizationFee: numberSchema })),
+  getRecentPrioritizationFees: listSchema(z.object({ prioritizationFee: integerSchema })),
   getSignaturesForAddress: listSchema(
-    z.object({ signature: base58Schema(64), slot: numberSchema }),
+    z.object({ signature: base58Schema(64), slot: integerSchema }),
   ),
   getSignatureStatuses: objectWithValueSchema(listSchema(contextSchema.nullable())),
-  getSlot: numberSchema,
+  getSlot: integerSchema,
   getTokenAccountsByOwner: objectWithValueSchema(
     listSchema(z.object({ pubkey: textSchema, account: accountSchema.pick({ data: true }) })),
   ),
-  getTokenSupply: objectWithValueSchema(z.object({ decimals: numberSchema })),
+  getTokenSupply: objectWithValueSchema(z.object({ decimals: integerSchema })),
   getTransaction: z
     .object({
-      slot: numberSchema,
+      slot: integerSchema,
       transaction: z.object({
         signatures: listSchema(textSchema),
         message: z.object({ accountKeys: listSchema(textSchema) }),
@@ -118,7 +120,9 @@ const ANSWER_SCHEMA_BY_METHOD: Readonly<Record<string, z.ZodType>> = {
         .nullable(),
     })
     .nullable(),
-  simulateTransaction: objectWithValueSchema(z.object({})),
+  simulateTransaction: objectWithValueSchema(
+    z.object({ unitsConsumed: integerSchema.max(MAX_COMPUTE_UNITS).nullish() }),
+  ),
 }
 
 /**

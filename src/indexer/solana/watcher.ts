@@ -169,9 +169,9 @@ export class PaymentWatcher {
     const { transactions, isWhole } = mergeTransactionLists(agreed, (signature) =>
       tracker.hasRead(signature),
     )
-    const took = await this.#storeTransactions(memory, transactions, alive)
+    const took = await this.#storeTransactions(memory, transactions, isWhole, alive)
     if (isSearch) {
-      this.#search.isDone = true
+      this.#search.isDone = isWhole
       this.#refuteIncompleteLists(memory, agreed)
     }
     const list = agreed.find((answers) => answers.list)?.list
@@ -223,10 +223,15 @@ export class PaymentWatcher {
     return { isDue, isSearch, lateSlots }
   }
 
-  /** Reads listed transactions and stores their payments and outcomes. @returns numbers of stored items */
+  /**
+   * Reads listed transactions and stores their payments and outcomes.
+   * @param isWhole false where some were left out: the cursor must not pass them
+   * @returns numbers of stored items
+   */
   async #storeTransactions(
     memory: WatcherMemory,
     listed: readonly ListedTransaction[],
+    isWhole: boolean,
     alive: () => void,
   ) {
     const { network, rpc, onProgress } = this.#options
@@ -242,7 +247,7 @@ export class PaymentWatcher {
     for await (const read of readAgreedTransactions(this.#options, listed)) {
       alive()
       const txs = read.filter((tx) => tx !== null)
-      const { payments, outcomes } = await this.#store(memory, txs)
+      const { payments, outcomes } = await this.#store(memory, txs, isWhole)
       const names = payments.filter(({ target }) => target.kind === 'name').length
       done += read.length
       took.transactions += txs.length
@@ -266,6 +271,7 @@ export class PaymentWatcher {
   async #store(
     memory: WatcherMemory,
     txs: readonly ListedDecodedTransaction[],
+    isWhole: boolean,
   ): Promise<PaymentRows> {
     const { onUnknown } = this.#options
     const { cursor, tracker, store } = memory
@@ -273,7 +279,8 @@ export class PaymentWatcher {
     for (const { signature, unknown } of txs)
       if (unknown.length > 0) onUnknown?.(signature, unknown)
     const last = txs.at(-1)
-    const to = last && tracker.isWhole ? cursorAfter(cursor, last, tracker.known) : cursor
+    const to =
+      last && isWhole && tracker.isWhole ? cursorAfter(cursor, last, tracker.known) : cursor
     await this.#stages.during('database', () => storeConfirmedPayments(store, rows, cursor, to))
     if (to !== cursor) tracker.forgetRead(to.slot - LATE_SLOTS)
     memory.cursor = to
