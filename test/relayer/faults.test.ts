@@ -283,7 +283,7 @@ describe('a step that takes longer than its time limit', () => {
     for (const name of ['slow-a', 'slow-b', 'slow-c', 'slow-d'])
       guids.push(await world.send(0, [name]))
     bridge.onCall = async (method) => {
-      if (method === 'eth_sendRawTransaction') await sleep(600)
+      if (method === 'eth_sendRawTransaction') await sleep(1_000)
       return undefined
     }
     const stepMs = 3_000
