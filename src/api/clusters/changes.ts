@@ -208,6 +208,23 @@ export async function appendChangesOrThrow(
 }
 
 /**
+ * Makes a change of a wallet once it reaches the head of the network's queue of changes. If its caller has disconnected
+ * by then, or its deadline has passed, it is dropped before it takes a connection.
+ * @throws QueueFullError; the reason of `patience.signal`; errors of `make`
+ */
+export const makeInChangeQueue = <T>(
+  { changes, network, caller, patience }: Context,
+  wallet: Buffer,
+  make: () => Promise<T>,
+): Promise<T> => {
+  const makeIfAwaited = () => {
+    patience?.signal.throwIfAborted()
+    return make()
+  }
+  return changes[network].run(caller?.address ?? '', makeIfAwaited, toHex(wallet))
+}
+
+/**
  * Appends signed changes to the journal once they reach the head of the queue of changes. Changes are dropped if their
  * caller has disconnected by then, and refused if their key has been revoked by then.
  * @returns the accepted changes, or the refusal by the registry's rules
@@ -227,12 +244,9 @@ export async function appendChangesThroughQueue(
     community: first.kind === 'configure_community' ? first.community : null,
     address: caller && !caller.meter.isRaised ? caller.address : null,
   })
-  const append = () => {
-    // a change is dropped before it takes a connection, if its caller has disconnected
-    patience?.signal.throwIfAborted()
-    return appendSignedChanges(pool, { ...request, network, keyHash, limits, patience })
-  }
-  const made = await context.changes[network].run(caller?.address ?? '', append, toHex(wallet))
+  const made = await makeInChangeQueue(context, wallet, () =>
+    appendSignedChanges(pool, { ...request, network, keyHash, limits, patience }),
+  )
   if (made.kind === 'session_ended') throw invalidKeyError()
   if (made.kind === 'limited') throw sharedLimitError(made.reached)
   if (made.kind !== 'catching_up') return made

@@ -12,8 +12,8 @@ import { inPipelinedTransaction } from '../../db/pg/pool.js'
 import type { Queryable } from '../../db/pg/rows.js'
 import { ratePerDay } from '../../ops/tokenBucket.js'
 import { apiKeyId } from '../../registry/auth/apiKey.js'
-import { toHex } from '../../registry/primitives/bytes.js'
 import { invalidKeyError } from '../auth/session.js'
+import { makeInChangeQueue } from '../clusters/changes.js'
 import { NO_STORE, okAnswer } from '../http/answer.js'
 import type { Context } from '../http/context.js'
 import { ApiError } from '../http/errors.js'
@@ -61,24 +61,20 @@ const apiKeyJson = ({ keyHash, name, createdMs }: StoredApiKey) => ({
  * @throws ApiError unauthorized where it was revoked while the request waited; unavailable; QueueFullError
  */
 const writeForSession = <T>(
-  { pool, changes, network, caller, patience }: Context,
+  context: Context,
   { keyHash, wallet }: Session,
   write: (db: Queryable) => Promise<T>,
-): Promise<T> => {
-  const writeOnce = () => {
-    // before the write takes a connection
-    patience?.signal.throwIfAborted()
-    return inPipelinedTransaction(pool, {
-      patience,
+): Promise<T> =>
+  makeInChangeQueue(context, wallet, () =>
+    inPipelinedTransaction(context.pool, {
+      patience: context.patience,
       reads: (db) => [lockLiveSession(db, keyHash)],
       work: async (client, [isLive]) => {
         if (!isLive) throw invalidKeyError()
         return write(client)
       },
-    })
-  }
-  return changes[network].run(caller!.address, writeOnce, toHex(wallet))
-}
+    }),
+  )
 
 const newApiKeyRoute = declareRoute.post('/v1/keys', {
   refusedSample: { what: 'an empty name', body: () => ({ name: '' }), error: 'invalid_request' },

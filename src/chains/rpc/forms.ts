@@ -4,8 +4,8 @@ import { transientError } from './errors.js'
 
 const textSchema = z.string()
 const integerSchema = z.int().nonnegative()
-/** Solana's maximum number of compute units of a transaction. */
-const MAX_COMPUTE_UNITS = 1_400_000
+/** Maximum number of compute units that a Solana transaction may request. */
+export const MAX_COMPUTE_UNITS = 1_400_000
 const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/)
 const quantitySchema = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/)
 const base58Schema = (bytes: number) =>

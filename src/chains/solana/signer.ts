@@ -12,6 +12,7 @@ import type { SolanaJobTx } from '../../registry/outbox.js'
 import type { Payment } from '../../registry/payment/payment.js'
 import { addPriceMargin } from '../margins.js'
 import { fallbackIfCallFails, NodeError, RpcError } from '../rpc/errors.js'
+import { MAX_COMPUTE_UNITS } from '../rpc/forms.js'
 import type { RpcCall } from '../rpc/nodes.js'
 import type { Commitment, SolanaRpc } from '../rpc/solana.js'
 import { createCommunityPaymentInstructions, type NumberedPayment } from './community/program.js'
@@ -204,16 +205,13 @@ async function signFromNodeAnswers(
     tx.add(limit, price, instruction).sign(key)
     return tx
   }
-  const tx = signed(await unitsOf(call, signed(MAX_UNITS), commitment))
+  const tx = signed(await unitsOf(call, signed(MAX_COMPUTE_UNITS), commitment))
   return {
     hash: bs58.encode(tx.signature!),
     raw: tx.serialize().toString('base64'),
     lastValidHeight: lastValidBlockHeight,
   }
 }
-
-/** Maximum number of compute units that a transaction may request. */
-const MAX_UNITS = 1_400_000
 
 interface Simulation {
   value: { err: unknown; unitsConsumed?: number }
@@ -229,7 +227,7 @@ async function unitsOf(call: RpcCall, tx: Transaction, commitment: Commitment): 
   const none: Simulation = { value: { err: null } }
   const { value } = await fallbackIfCallFails(call<Simulation>('simulateTransaction', params), none)
   // the simulation's error is ignored, since sending the transaction will report the same error
-  if (value.err !== null) return MAX_UNITS
+  if (value.err !== null) return MAX_COMPUTE_UNITS
   return value.unitsConsumed
     ? Number(addPriceMargin(BigInt(value.unitsConsumed), 'units'))
     : MAX_BATCH_UNITS

@@ -11,6 +11,8 @@ import {
 
 const registrar = createRegistrarClient('11111111111111111111111111111111')
 
+const NONE_READ = () => false
+
 const view = (
   slot: number,
   sequence: number,
@@ -53,7 +55,7 @@ it.each<[string, NodeProgramAnswers[], string[]]>([
   ['the first says there are none of', [view(9, 0, 0, []), view(9, 0, 0, ['a9'])], ['a9']],
   ['no list was due of', [view(9, 0), view(9, 0)], []],
 ])('transactions that %s are read once, oldest first', (_, views, signatures) => {
-  const { transactions, isWhole } = mergeTransactionLists(views)
+  const { transactions, isWhole } = mergeTransactionLists(views, NONE_READ)
   expect(transactions.map(({ signature }) => signature)).toEqual(signatures)
   expect(isWhole).toBe(true)
 })
@@ -61,14 +63,14 @@ it.each<[string, NodeProgramAnswers[], string[]]>([
 it('of the transactions that one of two nodes lists alone, a bounded number is read in a step', () => {
   const made = Array.from({ length: 5_000 }, (_, i) => `m${i}`)
   const views = [view(9, 0, 0, ['b', ...made]), view(9, 0, 0, ['b', 'z'])]
-  const { transactions, isWhole } = mergeTransactionLists(views)
+  const { transactions, isWhole } = mergeTransactionLists(views, NONE_READ)
   const signatures = transactions.map(({ signature }) => signature)
   expect(signatures).toHaveLength(2_002)
   expect(signatures).toEqual(expect.arrayContaining(['b', 'z']))
   expect(isWhole).toBe(false)
   const rest = mergeTransactionLists(views, (one) => signatures.includes(one))
   expect(rest.transactions).toHaveLength(2_000)
-  expect(mergeTransactionLists([views[0]!])).toMatchObject({ isWhole: true })
+  expect(mergeTransactionLists([views[0]!], NONE_READ)).toMatchObject({ isWhole: true })
 })
 
 describe('a list of transactions', () => {

@@ -167,7 +167,7 @@ export async function readProgramAnswers(
  */
 export function mergeTransactionLists(
   nodes: readonly NodeProgramAnswers[],
-  hasRead: (signature: string) => boolean = () => false,
+  hasRead: (signature: string) => boolean,
 ): { transactions: ListedTransaction[]; isWhole: boolean } {
   const lists = nodes.map(
     ({ list }) => new Map(list?.listed.toReversed().map((one) => [one.signature, one])),
